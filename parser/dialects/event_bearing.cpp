@@ -27,7 +27,9 @@ bool repeats_as_exception(const LogEvent& event, const LogEvent& earlier) {
 
 // Who saw it from afar, and who says of the same closer what it was: a request was refused, and the
 // hub tells why; a node's agent killed a worker, and Ray tells which; a loader lost its worker, and
-// Slurm counted who ran out of memory; an import of an image ended, and enroot tells what it asked.
+// Slurm counted who ran out of memory; an import of an image ended, and enroot tells what it asked;
+// a rank lost another one, and NCCL names it; pyxis shows what enroot printed, and one of its lines
+// says what was refused.
 struct SameToldCloser {
   std::string_view from_afar, closer;
 };
@@ -39,11 +41,15 @@ constexpr std::array kSameToldCloser = {
     SameToldCloser{"killed due to memory pressure", "ray.exceptions.OutOfMemoryError"},
     SameToldCloser{"DataLoader worker ", "oom_kill event"},
     SameToldCloser{"DataLoader worker ", "oom-kill event"},
+    SameToldCloser{"remote process exited or ", "Connection closed by remote peer "},
+    SameToldCloser{"error: pyxis: ", "nvidia-container-cli: "},
+    SameToldCloser{"error: pyxis: ", "enroot-mount: "},
 };
 
 bool is_told_closer(const LogEvent& event, const LogEvent& earlier) {
   return std::any_of(kSameToldCloser.begin(), kSameToldCloser.end(), [&](const auto& one) {
     return earlier.line.find(one.from_afar) != std::string::npos &&
+           earlier.line.find(one.closer) == std::string::npos &&
            event.line.find(one.closer) != std::string::npos;
   });
 }

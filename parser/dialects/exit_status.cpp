@@ -127,9 +127,9 @@ std::string_view cause_of_signal_number(int signal) {
     case SIGSEGV:
     case SIGILL:
     case SIGFPE:
+    case SIGBUS:
       return "segmentation_fault";
     case SIGKILL:
-    case SIGBUS:
       return "task_killed";
     case SIGINT:
       return "interrupted";

@@ -146,6 +146,7 @@ constexpr std::array kSignsOfOne = {
     failure("host_oom_kill", "exceeds the memory usage threshold"),
     failure("host_oom_kill", "the node running low on memory"),
     failure("host_oom_kill", "exit type: NODE_OUT_OF_MEMORY"),
+    failure("host_oom_kill", "may have exceeded K8s pod memory limits"),
     failure("host_oom_kill", "node had condition", R"(\bMemoryPressure\b)"),
     failure("disk_full_or_quota", "node had condition", R"(\bDiskPressure\b)"),
     // Of every device that torch knows: "XPU out of memory. Tried to allocate …".

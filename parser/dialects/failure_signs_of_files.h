@@ -24,6 +24,7 @@ inline constexpr std::array kSignsOfFiles = {
     failure("file_limit", "pthread_create", R"(pthread_create\b.*(?:fail|: Resource temporarily))"),
     failure("file_system_error", "Stale file handle"),
     failure("file_system_error", "Transport endpoint is not connected"),
+    failure("file_system_error", "LustreError: "),
     in_error("nccl_system_error", "Input/output error", R"(NCCL WARN NET/)"),
     in_error("file_system_error", "Input/output error",
              R"((?i)error\b.*Input/output error|failed)"),
@@ -88,6 +89,10 @@ inline constexpr std::array kSignsOfFiles = {
     failure("checkpoint_unreadable", "CheckpointingException"),
     in_error("checkpoint_unreadable", "Error(s) in loading state_dict"),
     in_error("checkpoint_unreadable", "Missing key in checkpoint"),
+    // Of Megatron: what it met follows, and it exits.
+    failure("checkpoint_unreadable", "could not load the checkpoint",
+            R"(could not load the checkpoint\s*$)"),
+    by_number("[Errno ", cause_of_errno, R"(^\s*\[Errno \d)"),
     failure("checkpoint_unreadable", "exit-on-missing-checkpoint", R"(set \.\.\. exiting)"),
     // A parameter's name that one side does not know.
     failure("checkpoint_unreadable", "KeyError: '",

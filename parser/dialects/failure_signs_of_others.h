@@ -37,6 +37,8 @@ inline constexpr std::array kSignsOfOthers = {
     failure("nccl_timeout", "ProcessGroupNCCL watchdog hang"),
     // NVRx: a rank went silent, and its monitor ends it.
     failure("nccl_timeout", "id not get ", R"([Dd]id not get (?:initial|subsequent) heartbeat)"),
+    failure("nccl_timeout", " has been open for ",
+            R"(Section '\w+' has been open for .* Timeout is )"),
     failure("rendezvous_failure", "cluster registration failed"),
     failure("rendezvous_failure", "DEADLINE_EXCEEDED: ", R"((?i)register|\[init\]|connect)"),
     failure("nccl_timeout",
@@ -54,12 +56,15 @@ inline constexpr std::array kSignsOfOthers = {
     failure("peer_lost", "Connection closed by remote peer"),
     // The other end of a socket went away.
     failure("peer_lost", "NCCL WARN ", R"(: (?:Connection reset by peer|Broken pipe))"),
+    // The ranks do not ask for the same.
+    failure("nccl_error", "NCCL WARN ", R"(collective mismatch error)"),
     failure(
         "nccl_system_error", "NCCL WARN ",
         R"(NCCL WARN NET/.*(?i:error|fail|couldn't|unable|timed out|refused|status=|async event))"),
     failure("nccl_system_error", "NCCL WARN ",
             R"(NCCL WARN (?:socket|(?:Call to |Connect |Net |bootstrap|\[?Proxy).*)"
             R"((?i:error|fail|timed out|refused)))"),
+    failure("nccl_system_error", "NCCL WARN ", R"(NCCL WARN nvml\w+\(\) failed)"),
     failure("nccl_system_error", "Transport retry count exceeded"),
     failure("nccl_system_error", "got completion with error"),
     failure("nccl_system_error", "transport error: ", R"(Fatal: transport error)"),
@@ -74,7 +79,7 @@ inline constexpr std::array kSignsOfOthers = {
     in_error("nccl_error", "OPS function error: Hccl"),
     failure("rendezvous_failure", "NCCL WARN ", R"(NCCL WARN .*already checked in)"),
     failure("nccl_error", "NCCL WARN ",
-            R"(NCCL WARN (?:Cuda failure |.*(?:failed ?:|[Mm]ismatch|Duplicate GPU)))"),
+            R"(NCCL WARN (?:Cuda failure |.*(?:failed ?:|[Mm]ismatch|Duplicate GPU|truncated :)))"),
     failure("nccl_error", "Failed to bind NVLink SHARP"),
     in_error("nccl_error", "ncclInternalError"),
     in_error("nccl_error", "ncclUnhandledCudaError"),
@@ -150,6 +155,7 @@ inline constexpr std::array kSignsOfOthers = {
     // What is left when a process has ended.
     // Not of a core "that is written on Segmentation fault".
     failure("segmentation_fault", "Segmentation fault", R"((?:^|[^ ]|[^n] )Segmentation fault)"),
+    failure("segmentation_fault", "Segfault encountered"),
     failure("segmentation_fault", "double free or corruption"),
     failure("segmentation_fault", "corrupted size vs. prev_size"),
     failure("segmentation_fault", "corrupted double-linked list"),
@@ -174,7 +180,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("segmentation_fault", "Illegal instruction ", R"(: line \d+: +\d+ )"),
     failure("segmentation_fault", "Floating point exception", R"(: line \d+: +\d+ )"),
     failure("task_killed", " Killed          ", R"(: line \d+: +\d+ )"),
-    failure("task_killed", " Bus error       ", R"(: line \d+: +\d+ )"),
+    failure("segmentation_fault", " Bus error       ", R"(: line \d+: +\d+ )"),
     failure("child_failed", " Aborted         ", R"(: line \d+: +\d+ )"),
     failure("segmentation_fault", "pure virtual method called"),
     by_line("Error: [Errno ", cause_of_system_error),
@@ -182,17 +188,18 @@ inline constexpr std::array kSignsOfOthers = {
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
-    failure("task_killed", "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed|Bus error))"),
+    failure("task_killed", "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed))"),
+    failure("segmentation_fault", "srun: error: ", R"(tasks? [0-9,-]+: Bus error)"),
     // A program aborts itself: what it said before is nearer to the cause.
     failure("child_failed", "srun: error: ", R"(tasks? [0-9,-]+: Aborted)"),
     failure("task_killed", " received by PID", R"(\(SIG(?:KILL|TERM)\) received)"),
     failure("segmentation_fault", " received by PID",
             R"(\*\*\* SIG(?:SEGV|ILL|FPE|BUS) (?:\([^)]*\) )?received)"),
     failure("child_failed", " received by PID", R"(\*\*\* SIGABRT (?:\([^)]*\) )?received)"),
-    failure("task_killed", "(core dumped)", R"(^(?:Bus error|Killed) +\(core dumped\))"),
+    failure("task_killed", "(core dumped)", R"(^Killed +\(core dumped\))"),
     failure("child_failed", "(core dumped)", R"(^Aborted +\(core dumped\))"),
     failure("segmentation_fault", "(core dumped)",
-            R"(^(?:Illegal instruction|Floating point exception) +\(core dumped\))"),
+            R"(^(?:Bus error|Illegal instruction|Floating point exception) +\(core dumped\))"),
     by_number("aught signal ", cause_of_signal),
     by_number("Received Signals.SIG", cause_of_signal_name),
     failure("task_killed", " death signal, shutting down", R"(Received 15 death)"),
@@ -205,6 +212,8 @@ inline constexpr std::array kSignsOfOthers = {
     failure("segmentation_fault", "' failed.",
             R"(^(?:[\w./-]+: )?[^ ]+:\d+: .*: Assertion `.*' failed\.)"),
     failure("task_killed", "SignalException: Process "),
+    // Of Lightning: somebody else had a reason.
+    failure("task_killed", "SIGTERMException"),
     // Launchers in Go, and agents: "signal: killed", "(signal: SIGSEGV)".
     failure("task_killed", "ignal: killed"),
     failure("task_killed", "ignal: SIGKILL"),
@@ -235,6 +244,7 @@ inline constexpr std::array kSignsOfOthers = {
     by_line("A worker died or was killed", cause_of_ended_worker),
     failure("child_failed", "Worker exit type: ", R"(exit type: (?:SYSTEM_ERROR|USER_ERROR))"),
     // Kubernetes' operators and jobs.
+    failure("preempted", "Event:PodEvicted"),
     failure("job_exited", " replica(s) failed"),
     failure("job_exited", "reached the specified backoff limit"),
     failure("child_failed", "Back-off restarting failed container"),

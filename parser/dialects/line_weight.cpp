@@ -15,7 +15,7 @@ constexpr std::size_t kReach = 600;
 
 // glog's letter of the level, then digits of the date ("[W815 ", "W0815 ") or, of older torch, the
 // file ("[W socket.cpp:697] ").
-bool has_glog_level(std::string_view line, std::string_view levels) {
+bool begins_with_glog_level(std::string_view line, std::string_view levels) {
   const bool is_bracketed = line.starts_with('[');
   if (is_bracketed) line.remove_prefix(1);
   if (line.empty() || levels.find(line.front()) == std::string_view::npos) return false;
@@ -24,6 +24,17 @@ bool has_glog_level(std::string_view line, std::string_view levels) {
   const std::string_view file = line.substr(2, length_of_run(line, 2, is_name_byte));
   return (file.ends_with(".cpp") || file.ends_with(".cc") || file.ends_with(".h")) &&
          line.substr(2 + file.size(), 1) == ":";
+}
+
+// In brackets it may stand behind labels that nobody knows: "worker-3 [W socket.cpp:697] ".
+bool has_glog_level(std::string_view line, std::string_view levels) {
+  if (begins_with_glog_level(line, levels)) return true;
+  constexpr std::size_t kLabelsMax = 120;
+  const std::string_view head = line.substr(0, kLabelsMax);
+  for (std::size_t at = head.find('['); at != std::string_view::npos; at = head.find('[', at + 1)) {
+    if (begins_with_glog_level(line.substr(at), levels)) return true;
+  }
+  return false;
 }
 
 // "srun: error: …" has the form of a setting too, where a log is quoted with an indent.
@@ -89,7 +100,7 @@ constexpr auto kGivesUp =
 
 // Levels at which a program goes on, and other words that say so.
 constexpr auto kWarnings = std::to_array<std::string_view>(
-    {"WARNING", "Warning: ", "[warning]", " warn ", "[NeMo W ", "[DEBUG", " DEBUG ",
+    {"WARNING", "Warning: ", "[warning]", "[WARN]", " warn ", "[NeMo W ", "[DEBUG", " DEBUG ",
      "DEBUG:", "DEBUG - ", "going to /", "(ignored", "estarting ", "previous attempt", ": ignored",
      " thrown while requesting "});
 
@@ -106,19 +117,23 @@ constexpr auto kLooksFor =
 constexpr auto kEnds = std::to_array<std::string_view>(
     {"Python is likely shutting down", "Failed to disconnect from coordination service"});
 
-// Whose warnings are the last word: NVRx's monitor ends the rank that it warns of, and torchrun its
-// workers.
-constexpr auto kLastWords =
-    std::to_array<std::string_view>({"RankMonitorServer", " death signal, shutting down"});
+// Whose warnings are the last word: NVRx's monitor ends the rank that it warns of, torchrun its
+// workers, and of a device that a driver refuses, whoever asks for one says only that there is
+// none.
+constexpr auto kLastWords = std::to_array<std::string_view>(
+    {"RankMonitorServer", "RankMonServer", " death signal, shutting down",
+     "Unexpected error from cudaGetDeviceCount()"});
 
 // That something failed, after others said why, or before they do.
 constexpr auto kReasonless = std::to_array<std::string_view>(
     {" failed with error code", "pyxis: child ", "failed to import docker image",
      "failed to create container filesystem", "couldn't start container",
-     "printing enroot log file", "printing contents of log file", "required plugin spank_pyxis.so",
-     "imed out after ", "failed to listen on any local network address",
-     "failed to connect to any network address", "store has failed. See inner exception",
-     "ErrImagePull", "ImagePullBackOff",
+     "container exited too soon", "printing enroot log file", "printing contents of log file",
+     "required plugin spank_pyxis.so", "imed out after ",
+     "failed to listen on any local network address", "failed to connect to any network address",
+     "store has failed. See inner exception", "ErrImagePull", "ImagePullBackOff",
+     "could not load the checkpoint", "CheckpointException ranks:dict_keys(",
+     "as cluster registration failed",
      // Of PyTorch's writer: the system said why.
      "PytorchStreamWriter failed", "enforce fail at inline_container"});
 constexpr auto kReasons = std::to_array<std::string_view>(
@@ -187,6 +202,12 @@ bool is_complaint_of_sbatch(std::string_view line) {
   return at != std::string_view::npos && line.find(" timed out", at) != std::string_view::npos;
 }
 
+// "LustreError: 11-0: … operation ost_write to node … failed: rc = -107": of a node's kernel, which
+// connects again. Where a process met it, that says so.
+bool is_complaint_of_a_file_system(std::string_view line) {
+  return line.find("LustreError: ") != std::string_view::npos;
+}
+
 constexpr auto kTries =
     std::to_array<std::string_view>({" try ", "retry", "Retry", "attempt ", "Attempt "});
 
@@ -243,7 +264,8 @@ LineWeight weight_of(std::string_view line) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||
-      is_complaint_of_srun(line) || is_complaint_of_sbatch(line) || is_complaint_of_a_tool(line)) {
+      is_complaint_of_srun(line) || is_complaint_of_sbatch(line) || is_complaint_of_a_tool(line) ||
+      is_complaint_of_a_file_system(line)) {
     return LineWeight::complaint;
   }
   const bool is_note = has_glog_level(text, "I") || holds_one_of(line, kNotes);

@@ -202,6 +202,39 @@ TEST(Failure, IsToldByWhatSchedulersLaunchersAndShellsSay) {
   for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
 }
 
+// As users reported them in public threads.
+TEST(Failure, IsToldByWhatUsersReport) {
+  const std::pair<const char*, const char*> kLines[] = {
+      {"Worker exits with an exit code None. The worker may have exceeded K8s pod memory limits.",
+       "host_oom_kill"},
+      {"n1:7:8 [0] transport/net_ib.cc:1038 NCCL WARN NET/IB : req 0/1 tag 0 peer 10.1.2.3<5> "
+       "collective mismatch error, local size 496640 remote size 65536",
+       "nccl_error"},
+      {"n1:7:8 [5] bootstrap.cc:77 NCCL WARN Message truncated : received 256 bytes instead of 4",
+       "nccl_error"},
+      {"n1:7:8 [2] misc/nvmlwrap.cc:187 NCCL WARN nvmlDeviceGetHandleByPciBusId() failed: Not "
+       "Found",
+       "nccl_system_error"},
+      {"[n1:16609:0:17713] Caught signal 7 (Bus error: nonexistent physical address)",
+       "segmentation_fault"},
+      {"srun: error: n1: task 3: Bus error (core dumped)", "segmentation_fault"},
+      {"!!!!!!! Segfault encountered !!!!!!!", "segmentation_fault"},
+      {"could not load the checkpoint", "checkpoint_unreadable"},
+      {"could not load the checkpoint, starting from random weights", "none"},
+      {"[Errno 2] No such file or directory: 'iter_0006000/mp_rank_00/model_optim_rng.pt'",
+       "tokenizer_or_data_missing"},
+      {"warning: [Errno 2] No such file or directory: 'cache.json'", "none"},
+      {"[2025-12-20 00:42:37,511] [WARNING] [RankMonServer6014@n9:66] Section 'step' has been open "
+       "for 1803.22 seconds. Timeout is 1800.00 seconds.",
+       "nccl_timeout"},
+      {"lightning.pytorch.utilities.exceptions.SIGTERMException", "task_killed"},
+      {"n9: LustreError: 11-0: fs3-OST0042-osc-f: operation ost_write to node 10.0.0.6@o2ib "
+       "failed: rc = -107",
+       "file_system_error"},
+      {"Task:horovod-worker, Event:PodEvicted, ExitCode:0, Action:, JobVersion: 0>", "preempted"}};
+  for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
+}
+
 TEST(Failure, IsToldByItsLine) {
   EXPECT_EQ(
       cause_of("slurmstepd: error: *** STEP 6.2 ON n1 CANCELLED AT 2025-06-25T05:58:06 DUE TO "
@@ -284,7 +317,7 @@ TEST(Failure, IsToldByTheNumberOfTheEnd) {
   EXPECT_EQ(cause_of("command terminated with exit code 137"), "task_killed");
   EXPECT_EQ(cause_of("command terminated with exit code 0"), "none");
   EXPECT_EQ(cause_of("x exits with return code = -2"), "interrupted");
-  EXPECT_EQ(cause_of("ERROR:cli.launcher:Rank 2 crashed with exit code -7."), "task_killed");
+  EXPECT_EQ(cause_of("ERROR:cli.launcher:Rank 2 crashed with exit code -7."), "segmentation_fault");
   EXPECT_EQ(cause_of("TERM_RUNLIMIT: job killed after reaching the run limit."), "time_limit");
   EXPECT_EQ(cause_of("=>> PBS: job killed: mem 9kb exceeded limit 8kb"), "host_oom_kill");
   EXPECT_EQ(cause_of("TERM_OWNER: job killed by owner."), "cancelled");

@@ -37,7 +37,9 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "W0815 09:12:44 api.py:900] sending SIGTERM",
         "[W socket.cpp:697] [c10d] The client socket has failed to connect to [::]:29500",
         "[rank0]:[rank0]:[W815 TCPStore.cpp:106] sendBytes failed: Broken pipe",
+        "worker-3 [W socket.cpp:697] [c10d] The IPv6 network addresses of (n1, 29500) cannot be",
         "UserWarning: Found no NVIDIA driver",
+        "error: pyxis:     [WARN] Kernel module nvidia_uvm is not loaded.",
         "2026-01-02 03:04:05 WARNING - Missing key(s) in state_dict",
         "[NeMo W 2026-01-02] x",
         "Connection reset by peer, retrying in 3 s",
@@ -67,6 +69,7 @@ TEST(LineWeight, OfWhatCouldNotBeDoneIsAComplaint) {
   for (const char* line :
        {"run.sh: line 4: torchrun: command not found", "libx_cpu.so: undefined symbol: f",
         "find: '/x/y': Stale file handle",
+        "LustreError: 11-0: fs3-OST0042-osc-f: operation ost_write to node n failed: rc = -107",
         "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
         "plugin: libfabric.so.1: cannot open shared object file: No such file or directory",
         "Could not load library x: libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by "
@@ -105,7 +108,9 @@ TEST(LineWeight, OfEverythingElseIsAStatement) {
         "    srun: error: n1: task 3: Killed",
         "  traceback : Signal 9 (SIGKILL) received by PID 1",
         "[E socket.cpp:860] [c10d] The client socket has timed out",
+        "worker-3 [E socket.cpp:957] [c10d] The client socket has timed out after 1800s",
         "raised: CUDA out of memory",
+        "UserWarning: CUDA initialization: Unexpected error from cudaGetDeviceCount(). Error 802",
         "[WARNING] [RankMonitorServer:34] Did not get subsequent heartbeat. Waited 9.00 seconds.",
         "    torch.OutOfMemoryError: CUDA out of memory",
         "slurmstepd: error: *** STEP 1.0 ***"}) {
@@ -122,6 +127,7 @@ TEST(Reason, IsLeftOpenByWhatOnlyTellsThatSomethingFailed) {
   EXPECT_FALSE(
       leaves_reason_open("The server socket has failed to listen on any local network "
                          "address. code: -98, name: EADDRINUSE"));
+  EXPECT_TRUE(leaves_reason_open("CheckpointException ranks:dict_keys([0])"));
   EXPECT_FALSE(leaves_reason_open("ValueError: x"));
 }
 

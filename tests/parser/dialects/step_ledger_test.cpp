@@ -209,20 +209,28 @@ TEST(StateText, ThatIsCutFails) {
 }
 
 TEST(StepLedger, KeepsOfWhatIsToldTwiceTheCloserWords) {
-  const auto of_memory = [](std::string line) {
-    LogEvent told = event("host_oom_kill");
-    told.line = std::move(line);
-    return told;
+  struct Told {
+    const char *cause, *from_afar, *closer;
   };
-  const std::string from_afar =
-      "RuntimeError: DataLoader worker (pid 4) is killed by signal: Killed.";
-  const std::string closer = "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.";
-  for (const auto& [first, second] : {std::pair(from_afar, closer), std::pair(closer, from_afar)}) {
-    StepLedger ledger;
-    ledger.add_event(of_memory(first));
-    ledger.add_event(of_memory(second));
-    ASSERT_EQ(ledger.facts().events.size(), 1U);
-    EXPECT_EQ(ledger.facts().events[0].line, closer);
+  const Told kTold[] = {
+      {"host_oom_kill", "RuntimeError: DataLoader worker (pid 4) is killed by signal: Killed.",
+       "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0."},
+      {"peer_lost",
+       "DistBackendError: NCCL error in: x.hpp:317, remote process exited or there was",
+       "socketProgress: Connection closed by remote peer n9<51812>"},
+      {"container_error", "slurmstepd: error: pyxis: container start failed",
+       "slurmstepd: error: pyxis:     nvidia-container-cli: mount error: file creation failed"}};
+  for (const Told& told : kTold) {
+    for (const bool is_closer_first : {false, true}) {
+      StepLedger ledger;
+      for (const bool is_first : {true, false}) {
+        LogEvent one = event(told.cause);
+        one.line = is_first == is_closer_first ? told.closer : told.from_afar;
+        ledger.add_event(std::move(one));
+      }
+      ASSERT_EQ(ledger.facts().events.size(), 1U);
+      EXPECT_EQ(ledger.facts().events[0].line, told.closer);
+    }
   }
 }
 
