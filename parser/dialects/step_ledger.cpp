@@ -197,6 +197,7 @@ void restore_checkpoints(StateReader& state, LogFacts& facts) {
 
 const StepSample& StepLedger::add(StepSample sample) {
   drop_impossible_time(sample);
+  leave_out_unended(sample);
   const bool is_printed_again = newest_ && sample.iteration == newest_->iteration &&
                                 prints_the_same(sample, newest_as_added());
   if (is_printed_again) return *newest_;
@@ -233,6 +234,10 @@ void StepLedger::begin_segment(const StepSample& sample) {
   if (!facts_.segments.empty()) segment.segment = facts_.segments.back().segment + 1;
   if (facts_.segments.size() == kSegmentsMax) facts_.segments.pop_back();
   facts_.segments.push_back(segment);
+}
+
+void StepLedger::leave_out_unended(StepSample& sample) {
+  if (newest_ && unended_.leave_out(sample, *newest_)) refuse_line(LineRefusal::fields_cut_off);
 }
 
 void StepLedger::count_nan(const StepSample& sample) {

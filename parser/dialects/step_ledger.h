@@ -11,6 +11,7 @@
 #include "parser/dialects/line_refusal.h"
 #include "parser/dialects/state_text.h"
 #include "parser/dialects/step_marks.h"
+#include "parser/dialects/unended_number.h"
 #include "parser/log_facts.h"
 #include "parser/step_sample.h"
 
@@ -58,6 +59,9 @@ class StepLedger {
   // Nothing happens where the key was stated before.
   void add_stated(StatedValue value);
   void see_nccl_trace() { facts_.nccl_trace_seen = true; }
+  // The log ends within a line, with this number: of a step that ends with it, it is left out where
+  // it may be cut.
+  void see_unended(const UnendedNumber& number) { unended_ = number; }
   // A line that looked like a step cannot be read as one.
   void refuse_line(LineRefusal reason);
   std::int64_t lines_not_understood() const { return facts_.lines_not_understood; }
@@ -76,6 +80,7 @@ class StepLedger {
   void begin_segment(const StepSample& sample);
   void forget_scripts();
   bool was_survived(const LogEvent& earlier, const LogEvent& event) const;
+  void leave_out_unended(StepSample& sample);
   void count_nan(const StepSample& sample);
   void give_out(const StepSample& sample);
   // What a second print of the newest step's line is compared with.
@@ -90,6 +95,7 @@ class StepLedger {
   std::optional<StepSample> newest_as_added_;
   bool newest_is_nan_ = false;
   StepMarks marks_;
+  UnendedNumber unended_;  // no part of the state: with it reading is over
   std::int64_t step_count_ = 0;
   std::int64_t failures_kept_ = 0;
   std::uint64_t newest_start_offset_ = 0;  // of a line that a program prints when it begins

@@ -16,6 +16,7 @@
 #include "parser/dialects/rank_reports.h"
 #include "parser/dialects/stated_configuration.h"
 #include "parser/dialects/traceback_reader.h"
+#include "parser/dialects/unended_number.h"
 #include "parser/dialects/wanted_literals.h"
 #include "parser/foundation/text.h"
 #include "parser/lines/line_cleaner.h"
@@ -317,7 +318,10 @@ void LogReader::feed(std::string_view bytes) {
 
 void LogReader::finish() {
   if (impl_->is_passed_over()) return;
-  impl_->filter.finish([this](const Line& line) { impl_->read_line(line); });
+  impl_->filter.finish([this](const Line& line) {
+    impl_->ledger.see_unended(UnendedNumber(line.bytes));
+    impl_->read_line(line);
+  });
   for (std::size_t i = 0; i < impl_->readers.size(); ++i) {
     impl_->readers[i]->finish(impl_->ledger);
     if (!impl_->is_chosen && impl_->ledger.step_count() > 0) {
