@@ -120,7 +120,7 @@ export const kColumns: Column[] = [
     "mfu",
     "MFU",
     72,
-    "Model FLOPs utilization over the window, by the formula of the workload's document",
+    "Model FLOPs utilization over the window, by model FLOPs, all workloads alike; the run's page has the document's",
     { key: "mfu_model_flops_reference", first: "descending" },
     (run) => formatPercent(run.mfu_model_flops_reference),
   ),
