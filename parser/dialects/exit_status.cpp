@@ -178,7 +178,7 @@ std::string_view cause_of_quoted_cuda_message(std::string_view line) {
   // What a device tells once a kernel has failed on it, whoever calls next.
   constexpr auto kFaults = std::to_array<std::string_view>(
       {"unspecified launch failure", "unknown error", "the launch timed out"});
-  for (const std::string_view head : {"Cuda failure ", "CUDA error "}) {
+  for (const std::string_view head : {"Cuda failure ", "CUDA error ", "CUDA failure "}) {
     const std::size_t at = line.find(head);
     const std::size_t quote = at == std::string_view::npos ? at : line.find('\'', at);
     if (quote == std::string_view::npos) continue;

@@ -37,6 +37,10 @@ constexpr std::array kSignsOfOne = {
     failure(kRestarted, " restarts from checkpoint", R"(Trial \S+ restarts from checkpoint)"),
     // Of Ray Train's controller.
     failure(kRestarted, " -> RESTARTING"),
+    // Of SkyPilot's controller.
+    failure(kRestarted, "==== Recovered. ===="),
+    // Of Ray Tune's trials.
+    failure(kRestarted, "Restored on ", R"(\bRestored on \S+ from checkpoint)"),
     // A script's banner, and a supervisor's: "run #2 of 4".
     by_line("attempt ", cause_of_banner),
     by_line("- try ", cause_of_banner),
@@ -106,7 +110,8 @@ constexpr std::array kSignsOfOne = {
     failure("preempted", "Preempted by "),
     failure("preempted", "Preempted to accommodate "),
     failure("preempted", "Preempted in order to "),
-    // Of Volcano's scheduler.
+    // Of SkyPilot's controller, which cannot tell, and of Volcano's scheduler.
+    failure("preempted", "Cluster is preempted or failed"),
     failure("preempted", "evicted, because of "),
     failure("preempted", "imminent node shutdown"),
     failure("node_failure", "NodeNotReady"),
@@ -166,6 +171,7 @@ constexpr std::array kSignsOfOne = {
     in_error("cuda_oom", "No available memory for the cache blocks"),
     in_error("cuda_oom", "less than desired GPU memory utilization"),
     failure("cuda_oom", "CUBLAS_STATUS_ALLOC_FAILED"),
+    failure("cuda_oom", "NVJPEG_STATUS_ALLOCATOR_FAILURE"),
     failure("host_oom_kill", "oom-kill", R"((?i)detected .*oom-kill|oom-kill event)"),
     failure("host_oom_kill", "oom_kill", R"((?i)detected .*oom_kill|oom_kill event)"),
     failure("host_oom_kill", "Out Of Memory", R"(tasks? [0-9,-]+: Out Of Memory)"),
@@ -213,6 +219,7 @@ constexpr std::array kSignsOfOne = {
     failure("gpu_unavailable", "abric Manager",
             R"((?i)fabric manager.*(?:not|fail|error|stopped|inactive))"),
     failure("gpu_unavailable", "Core(s) not available"),
+    failure("gpu_unavailable", "The TPU is already in use by process "),
     failure("gpu_unavailable", "nrt_init", R"((?i)nrt_init.*(?:fail|error))"),
     failure("gpu_unavailable", "synDeviceAcquire", R"((?i)synDeviceAcquire.*(?:fail|error|busy))"),
     failure("gpu_hardware_error", "fallen off the bus"),
@@ -234,6 +241,8 @@ constexpr std::array kSignsOfOne = {
     by_number("CUDA error: ", cause_of_cuda_message),
     // Of NCCL: "Cuda failure 719 'unspecified launch failure'" and "CUDA error 101 'invalid …'".
     by_line("Cuda failure ", cause_of_quoted_cuda_message),
+    // Of nccl-tests.
+    by_line("Test CUDA failure ", cause_of_quoted_cuda_message),
     by_line("NCCL WARN ", cause_of_quoted_cuda_message),
     // ptxas: "ptxas fatal   : Value 'sm_103a' is not defined for option 'gpu-name'".
     failure("missing_module", "fatal   : ", "ptxas"),

@@ -12,7 +12,8 @@ inline constexpr std::array kSignsOfFiles = {
     in_error("disk_full_or_quota", "PytorchStreamWriter failed"),
     in_error("disk_full_or_quota", "[enforce fail at inline_container"),
     failure("disk_full_or_quota", "basic_ios::clear: iostream error"),
-    failure("shared_memory_full", "No space left on device", R"(/dev/shm)"),
+    failure("shared_memory_full", "No space left on device",
+            R"(/dev/shm|\bshm\.h|posix_fallocate)"),
     failure("shared_memory_full", "failed to extend /dev/shm/nccl"),
     failure("shared_memory_full", "hile creating shared memory segment /dev/shm/nccl"),
     // A limit of the kernel on namespaces, whatever number it says so by.

@@ -186,6 +186,8 @@ inline constexpr std::array kSignsOfOthers = {
     by_line("Error: [Errno ", cause_of_system_error),
     by_number("(errno: ", cause_of_errno),
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
+    // Of LSF: SIGTERM, which nobody explains.
+    failure("task_killed", "Exited with exit code 143"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
     failure("task_killed", "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed))"),
@@ -232,6 +234,7 @@ inline constexpr std::array kSignsOfOthers = {
     by_number("with exit code ", cause_of_exit_status,
               R"((?:terminated|crashed|died|failed|Exited) with exit code )"),
     by_number("non-zero exit status ", cause_of_shell_status),
+    by_number("non-zero exit code: ", cause_of_shell_status),
     failure("child_failed", "ExecuteUserScriptError"),
     by_number("exited on signal ", cause_of_signal),
     failure("child_failed", "has exited due to process rank "),

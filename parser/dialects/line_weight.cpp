@@ -113,16 +113,17 @@ constexpr auto kNotes =
 constexpr auto kLooksFor =
     std::to_array<std::string_view>({"failed call to cuInit", "Failed to open lib"});
 
-// What Python's collector raises while the program ends, and what JAX says then.
+// What Python's collector raises while the program ends, and what JAX and Slurm say then.
 constexpr auto kEnds = std::to_array<std::string_view>(
-    {"Python is likely shutting down", "Failed to disconnect from coordination service"});
+    {"Python is likely shutting down", "Failed to disconnect from coordination service",
+     "cgroup.procs failed: No such process"});
 
 // Whose warnings are the last word: NVRx's monitor ends the rank that it warns of, torchrun its
 // workers, and of a device that a driver refuses, whoever asks for one says only that there is
 // none.
 constexpr auto kLastWords = std::to_array<std::string_view>(
     {"RankMonitorServer", "RankMonServer", " death signal, shutting down",
-     "Unexpected error from cudaGetDeviceCount()"});
+     "Unexpected error from cudaGetDeviceCount()", "The TPU is already in use by process "});
 
 // That something failed, after others said why, or before they do.
 constexpr auto kReasonless = std::to_array<std::string_view>(

@@ -231,6 +231,16 @@ TEST(Failure, IsToldByWhatUsersReport) {
       {"n9: LustreError: 11-0: fs3-OST0042-osc-f: operation ost_write to node 10.0.0.6@o2ib "
        "failed: rc = -107",
        "file_system_error"},
+      {"I 03-12 15:41:52 controller.py:289] Cluster is preempted or failed (status: STOPPED).",
+       "preempted"},
+      {"I 03-08 02:44:58 state.py:561] ==== Recovered. ====", "restarted"},
+      {"(TorchTrainer pid=6288) Restored on 10.128.0.32 from checkpoint: Checkpoint(x)",
+       "restarted"},
+      {"[3] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device",
+       "shared_memory_full"},
+      {"n1: Test CUDA failure common.cu:941 'system not yet initialized'", "gpu_unavailable"},
+      {"INFO: container failed with non-zero exit code: 137", "task_killed"},
+      {"Exited with exit code 143.", "task_killed"},
       {"Task:horovod-worker, Event:PodEvicted, ExitCode:0, Action:, JobVersion: 0>", "preempted"}};
   for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
 }
