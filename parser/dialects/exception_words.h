@@ -238,19 +238,19 @@ inline constexpr std::array kWords = {
           R"(decompress|untagged enum|\bunpack requires a buffer|cannot mmap|)"
           R"(\bcorrupt(?:ed)? (?:block|data|input|record|shard|file)|)"
           R"(\bunexpected end of|\bnot a gzip|\bbad (?:magic|checksum)|crc (?:check|mismatch))"},
-    Words{
-        "tokenizer_or_data_missing", "",
-        R"(\binvalid [\w ]*\bdirector(?:y|ies)\b|does not appear to have a file named|/[^ ]+ does(?: not|n.t) exist|repo id must be|)"
-        R"(unrecognized model in|)"
-        R"(can't load (?:the )?(?:model|tokenizer|config|feature)|couldn't find|)"
-        R"(could not (?:find|open|read)|failed to (?:download|open|read|find)|)"
-        R"(\bno (?:data|samples?) left|out of data\b|)"
-        R"(unable to (?:open|read|find|load (?:the )?(?:tokenizer|)"
-        R"(vocab|data))|)"
-        R"(\bno [\w ]*\b(?:files?|data|samples?|shards?)\b.*\bfound|no such file|)"
-        R"(\b(?:files?|paths?|director(?:y|ies)|data(?:set)?s?|tokenizer|vocab\w*|corpus|shard|)"
-        R"(parquet|mmap)\b.*(?:not found|missing|does ?n.t exist|not exist|n.t match|is empty|)"
-        R"(corrupt|truncated|magic bytes|greater than|unexpected end|no such))"},
+    Words{"tokenizer_or_data_missing", "",
+          R"(\binvalid [\w ]*\bdirector(?:y|ies)\b|)"
+          R"(does not appear to have a file named|/[^ ]+ does(?: not|n.t) exist|repo id must be|)"
+          R"(unrecognized model in|)"
+          R"(can't load (?:the )?(?:model|tokenizer|config|feature)|couldn't find|)"
+          R"(could not (?:find|open|read)|failed to (?:download|open|read|find)|)"
+          R"(\bno (?:data|samples?) left|out of data\b|)"
+          R"(unable to (?:open|read|find|load (?:the )?(?:tokenizer|)"
+          R"(vocab|data))|)"
+          R"(\bno [\w ]*\b(?:files?|data|samples?|shards?)\b.*\bfound|no such file|)"
+          R"(\b(?:files?|paths?|director(?:y|ies)|data(?:set)?s?|tokenizer|vocab\w*|corpus|shard|)"
+          R"(parquet|mmap)\b.*(?:not found|missing|does ?n.t exist|not exist|n.t match|is empty|)"
+          R"(corrupt|truncated|magic bytes|greater than|unexpected end|no such))"},
 
     Words{"file_system_error", "",
           R"(failed to (?:upload|write|save)|(?:\bs3\b|s3://|gs://|\bgcs\b|endpoint url|)"
