@@ -56,10 +56,20 @@ describe("the page of a run", () => {
   test("keeps the warm-up off the scale until asked", async () => {
     const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
-      await page.getByText("1 step beyond the scale").first().waitFor();
+      await page.getByText("▲ 1 step above the scale").first().waitFor();
       await page.getByLabel("show warm-up and outliers").check();
       await page.waitForURL(/scale=all/);
-      await page.getByText("1 step beyond the scale").first().waitFor({ state: "detached" });
+      await page.getByText("▲ 1 step above the scale").first().waitFor({ state: "detached" });
+    });
+  });
+
+  test("shows the whole way of a gradient norm that falls", async () => {
+    const run = await findRun("job_id=658572");
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const chart = (title) =>
+        page.locator("figure.chart").filter({ has: page.getByRole("heading", { name: title }) });
+      await chart("Step time").getByText("above the scale").waitFor();
+      assert.equal(await chart("Gradient norm").locator(".readout").innerText(), "");
     });
   });
 

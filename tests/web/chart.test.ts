@@ -10,7 +10,7 @@ import {
   spreadOf,
 } from "../../web/src/chart/distributions";
 import { panned, scaledBy } from "../../web/src/chart/pan_zoom";
-import { fullRange, isOffScale, steadyRange } from "../../web/src/chart/scale";
+import { fullRange, isOffScale, offScaleWords, steadyRange } from "../../web/src/chart/scale";
 import { allValues, chartSeries, hasValues, windowValues } from "../../web/src/chart/series";
 import { interruptionSentences, marksOf } from "../../web/src/chart/step_marks";
 
@@ -26,6 +26,18 @@ test("a first step 56 times as slow is off the scale, the steady ones are on it"
     all.map((value) => isOffScale(value, range)),
     all.map((_, i) => i < 2),
   );
+});
+
+test("steps off the scale are counted above and below it apart", () => {
+  const range = steadyRange(steady, steady);
+  assert.equal(
+    offScaleWords([413, 1, null, 70, ...steady], range),
+    "▲ 2 steps above, ▼ 1 step below the scale",
+  );
+  assert.equal(offScaleWords([413, ...steady], range), "▲ 1 step above the scale");
+  assert.equal(offScaleWords([1, 2, ...steady], range), "▼ 2 steps below the scale");
+  assert.equal(offScaleWords(steady, range), "");
+  assert.equal(offScaleWords([1], null), "");
 });
 
 test("the full scale holds everything", () => {

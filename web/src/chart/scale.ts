@@ -1,5 +1,6 @@
 // A y range that shows the steady steps. The first step of a run takes 7 to 56 times a steady
 // one; on its scale nothing else could be seen. Pure.
+import { formatPlural } from "../format";
 
 export interface Range {
   min: number;
@@ -53,4 +54,19 @@ export function fullRange(all: readonly (number | null | undefined)[]): Range | 
 
 export function isOffScale(value: number | null | undefined, range: Range | null): boolean {
   return range !== null && typeof value === "number" && (value < range.min || value > range.max);
+}
+
+// "▲ 2 steps above, ▼ 1 step below the scale": what is drawn as a triangle at either edge. Empty:
+// every value is on the scale.
+export function offScaleWords(
+  values: readonly (number | null | undefined)[],
+  range: Range | null,
+): string {
+  const off = values.filter((value): value is number => isOffScale(value, range));
+  const above = off.filter((value) => value > (range?.max ?? 0)).length;
+  const below = off.length - above;
+  const parts: string[] = [];
+  if (above > 0) parts.push(`▲ ${formatPlural(above, "step")} above`);
+  if (below > 0) parts.push(`▼ ${formatPlural(below, "step")} below`);
+  return parts.length === 0 ? "" : `${parts.join(", ")} the scale`;
 }

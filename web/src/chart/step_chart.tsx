@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, formatPlural } from "../format";
 import { PlotCopies } from "../parts/plot_copies";
 import type { IterationWindow } from "../state/window";
-import { isOffScale } from "./scale";
+import { offScaleWords } from "./scale";
 import { allValues, hasValues, type ChartSeries } from "./series";
 import { plotRange, StepPlot, type ChartMark, type PlotInput } from "./step_plot";
 
@@ -52,8 +52,7 @@ export function StepChart(props: Props) {
   }, []);
   useEffect(() => plot.current?.update(input), [input]);
 
-  const range = plotRange(input);
-  const offScale = allValues(series).filter((value) => isOffScale(value, range)).length;
+  const offScale = offScaleWords(allValues(series), plotRange(input));
   return (
     <figure class="chart">
       <figcaption class="chart-head">
@@ -61,11 +60,7 @@ export function StepChart(props: Props) {
           {title} <span class="unit">{unit}</span>
         </h3>
         <p class="readout" aria-hidden="true">
-          {cursor === null ? (
-            offScale > 0 && `▲ ${formatPlural(offScale, "step")} beyond the scale`
-          ) : (
-            <Readout {...props} at={cursor} />
-          )}
+          {cursor === null ? offScale : <Readout {...props} at={cursor} />}
         </p>
       </figcaption>
       <div

@@ -44,7 +44,6 @@ interface Lesser {
   title: string;
   unit: string;
   scale: number; // what one of the chart's units is worth
-  showsAll: boolean;
   format: (value: number | null) => string;
 }
 
@@ -54,7 +53,6 @@ const kLesser: Lesser[] = [
     title: "Loss",
     unit: "",
     scale: 1,
-    showsAll: true,
     format: formatScientific,
   },
   {
@@ -62,7 +60,6 @@ const kLesser: Lesser[] = [
     title: "Gradient norm",
     unit: "",
     scale: 1,
-    showsAll: false,
     format: formatScientific,
   },
   {
@@ -70,7 +67,6 @@ const kLesser: Lesser[] = [
     title: "Memory, highest",
     unit: "GiB",
     scale: kGibibyte,
-    showsAll: true,
     format: (value) => (value === null ? formatNumber(value) : `${formatNumber(value)} GiB`),
   },
   {
@@ -78,7 +74,6 @@ const kLesser: Lesser[] = [
     title: "Learning rate",
     unit: "",
     scale: 1,
-    showsAll: true,
     format: formatScientific,
   },
 ];
@@ -124,7 +119,7 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
     const offset = stepOffset(steps, segment, iteration);
     if (offset !== null) lookAtLog(offset);
   };
-  const common = { window, showsAll, onStep };
+  const common = { window, onStep };
   return (
     <section class="charts" aria-labelledby="charts-title">
       <div class="section-head">
@@ -151,6 +146,7 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
       )}
       <StepChart
         {...common}
+        showsAll={showsAll}
         title="Step time"
         unit="s"
         series={time}
@@ -163,6 +159,7 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
       {hasValues(flops) && (
         <StepChart
           {...common}
+          showsAll={showsAll}
           title="TFLOPS per GPU"
           unit="as logged"
           series={flops}
@@ -200,11 +197,11 @@ interface LesserProps {
   series: ChartSeries;
   steps: Steps;
   window: IterationWindow | null;
-  showsAll: boolean;
   onStep: (iteration: number) => void;
 }
 
-function LesserChart({ kind, series, steps, window, showsAll, onStep }: LesserProps) {
+// Every value is on the scale: where these metrics come from matters as much as where they are.
+function LesserChart({ kind, series, steps, window, onStep }: LesserProps) {
   return (
     <StepChart
       title={kind.title}
@@ -212,7 +209,7 @@ function LesserChart({ kind, series, steps, window, showsAll, onStep }: LesserPr
       series={series}
       window={window}
       mean={null}
-      showsAll={kind.showsAll || showsAll}
+      showsAll
       colorName="--chart-lesser"
       height={160}
       onStep={onStep}
