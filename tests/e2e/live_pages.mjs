@@ -23,6 +23,31 @@ describe("live", () => {
     });
   });
 
+  test("the end of a growing log is followed, and what is above it stays where it is", async () => {
+    const log = new NemoLog(daemon.tree, { gpus: 448, jobId: 60012, launchedAt: 1800000110 });
+    log.growTo(20);
+    const found = () => daemon.get("/api/v1/runs?job_id=60012");
+    const id = await until("its run", async () => (await found()).runs[0]?.id);
+    await withPage(browser, `${daemon.url}/runs/${id}?log=end`, {}, async (page) => {
+      const box = page.locator(".log-lines");
+      await box.locator(".is-chosen").getByText("iteration 20/").waitFor();
+      log.append("rank 0: one line more\nrank 0: half a");
+      await box.getByText("rank 0: half a", { exact: true }).waitFor();
+      log.append(` line\n${"rank 0: and more\n".repeat(60)}`);
+      await box.getByText("rank 0: half a line").waitFor();
+      const toBottom = () =>
+        box.evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight);
+      await until("at its end", async () => (await toBottom()) < 2);
+      await box.evaluate((it) => (it.scrollTop = 100));
+      log.append("rank 0: what came later\n");
+      await page.getByRole("button", { name: "Later lines" }).waitFor();
+      assert.equal(await box.evaluate((it) => it.scrollTop), 100);
+      assert.equal(await box.getByText("what came later").count(), 0);
+      await page.getByRole("button", { name: "End" }).click();
+      await box.locator(".is-chosen").getByText("what came later").waitFor();
+    });
+  });
+
   test("a new log appears by itself", async () => {
     await withPage(browser, `${daemon.url}/runs?q=gpus640`, {}, async (page) => {
       await page.getByRole("heading", { name: "No run matches" }).waitFor();

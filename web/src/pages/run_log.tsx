@@ -1,6 +1,6 @@
 // The run's log itself, around the byte that was asked for: as many lines as the reader wants before
 // and after it.
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunDetails } from "../api/types";
 import { formatBytes, formatCount } from "../format";
 import { Loading, ProblemPanel } from "../parts/panels";
@@ -9,15 +9,20 @@ import { RunLogStore } from "../state/run_log";
 
 export function RunLogSection({ run }: { run: RunDetails }) {
   const place = logPlace();
+  const [asked, setAsked] = useState(0); // times; the end may be elsewhere by now
+  const lookAgainAt = (at: number | "end") => {
+    setAsked(asked + 1);
+    lookAtLog(at);
+  };
   return (
     <section id={kLogSectionId} class="run-log" aria-labelledby="run-log-title">
       <div class="section-head">
         <h2 id="run-log-title">The log</h2>
         <span class="log-ways no-print">
-          <button type="button" class="quiet" onClick={() => lookAtLog(0)}>
+          <button type="button" class="quiet" onClick={() => lookAgainAt(0)}>
             Start
           </button>
-          <button type="button" class="quiet" onClick={() => lookAtLog("end")}>
+          <button type="button" class="quiet" onClick={() => lookAgainAt("end")}>
             End
           </button>
           {place !== null && (
@@ -33,27 +38,46 @@ export function RunLogSection({ run }: { run: RunDetails }) {
           the lines around it.
         </p>
       ) : (
-        <Lines key={run.id} id={run.id} at={place} />
+        <Lines key={run.id} run={run} at={place} asked={asked} />
       )}
     </section>
   );
 }
 
-function Lines({ id, at }: { id: number; at: number | "end" }) {
-  const store = useMemo(() => new RunLogStore(id), [id]);
+const kNearBottomPx = 24; // about a line
+
+function isAtBottom(box: HTMLElement | null): boolean {
+  return !box || box.scrollHeight - box.scrollTop - box.clientHeight < kNearBottomPx;
+}
+
+interface LinesProps {
+  run: RunDetails;
+  at: number | "end";
+  asked: number; // counts up when the place is asked for again
+}
+
+function Lines({ run, at, asked }: LinesProps) {
+  const store = useMemo(() => new RunLogStore(run.id), [run.id]);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     void store.lookAt(at);
     return () => store.stop();
-  }, [store, at]);
-  const { lines, chosen, sizeBytes } = store.shown.value;
+  }, [store, at, asked]);
+  const { lines, chosen, sizeBytes, followsEnd } = store.shown.value;
+  const isLoading = store.isLoading.value;
+  useEffect(() => {
+    void store.follow(run.size_bytes, isAtBottom(box.current));
+  }, [store, run.size_bytes, isLoading]);
+  useLayoutEffect(() => {
+    if (followsEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [lines]);
   useEffect(() => {
     box.current?.querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
   const problem = store.problem.value;
   if (problem) return <ProblemPanel problem={problem} retry={() => void store.lookAt(at)} />;
   if (lines.length === 0) {
-    return store.isLoading.value ? <Loading what="the log" /> : <p class="nothing">It is empty.</p>;
+    return isLoading ? <Loading what="the log" /> : <p class="nothing">It is empty.</p>;
   }
   return (
     <>

@@ -6,16 +6,25 @@ import type { LogLine, RunLog } from "../api/types";
 
 const kLinesAround = 20;
 const kLinesMore = 100;
+const kLinesFollowed = 500; // at once, the server's own limit
 const kLinesMax = 2_000;
 
 interface Shown {
   lines: LogLine[];
   chosen: number | null; // offset of the line that was asked for
   sizeBytes: number;
+  followsEnd: boolean; // the last of the lines came by themselves
 }
 
+const kEnd = { before: 2 * kLinesAround, after: kLinesAround };
+
 export class RunLogStore {
-  readonly shown = signal<Shown>({ lines: [], chosen: null, sizeBytes: 0 });
+  readonly shown = signal<Shown>({
+    lines: [],
+    chosen: null,
+    sizeBytes: 0,
+    followsEnd: false,
+  });
   readonly nextOffset = signal(0);
   readonly problem = signal<Problem | null>(null);
   readonly isLoading = signal(true);
@@ -26,17 +35,19 @@ export class RunLogStore {
     () => this.nextOffset.value < this.shown.value.sizeBytes && this.hasRoom(),
   );
   private request = new AbortController();
+  private endedAtLast = false; // the log did, when its last lines were asked for
+  private followedBytes = 0;
 
   constructor(readonly id: number) {}
 
   async lookAt(at: number | "end"): Promise<void> {
-    const query: Record<string, number> = { before: kLinesAround, after: kLinesAround };
-    if (at === "end") query.before = 2 * kLinesAround;
-    else query.offset = at;
+    const query =
+      at === "end" ? kEnd : { offset: at, before: kLinesAround, after: kLinesAround };
     await this.ask(query, (log) => ({
       lines: log.lines,
       chosen: log.lines[log.at]?.offset ?? null,
       sizeBytes: log.size_bytes,
+      followsEnd: false,
     }));
   }
 
@@ -46,29 +57,66 @@ export class RunLogStore {
     await this.ask({ offset: first - 1, before: kLinesMore, after: 0 }, (log, shown) => ({
       ...shown,
       lines: [...log.lines.filter(({ offset }) => offset < first), ...shown.lines],
+      followsEnd: false,
     }));
   }
 
   async showLater(): Promise<void> {
-    const next = this.nextOffset.value;
-    await this.ask({ offset: next, before: 0, after: kLinesMore }, (log, shown) => ({
-      ...shown,
+    await this.append({ count: kLinesMore, isFollowing: false });
+  }
+
+  // The log is known to hold so many bytes by now. Who sees its end goes on seeing it, and misses
+  // lines where more came than are asked for at once, or than there is room for.
+  async follow(sizeBytes: number, seesLast: boolean): Promise<void> {
+    const isReady = !this.isLoading.value && this.problem.value === null;
+    if (!isReady || sizeBytes <= this.followedBytes) return;
+    this.followedBytes = sizeBytes;
+    const shown = this.shown.value;
+    if (sizeBytes <= shown.sizeBytes) return;
+    const sawEnd = seesLast && this.nextOffset.value >= shown.sizeBytes;
+    this.shown.value = { ...shown, sizeBytes };
+    if (!sawEnd) return;
+    await this.append({ count: kLinesFollowed, isFollowing: true });
+    if (this.endedAtLast && this.hasRoom()) return;
+    const take = (log: RunLog, { chosen }: Shown) => ({
+      lines: log.lines,
+      chosen,
       sizeBytes: log.size_bytes,
-      lines: [...shown.lines, ...log.lines.filter(({ offset }) => offset >= next)],
-    }));
+      followsEnd: true,
+    });
+    await this.ask(kEnd, take, false);
   }
 
   stop(): void {
     this.request.abort();
   }
 
+  // Where the log ended, its last line may have been written in part: it is asked for again.
+  private async append(wanted: { count: number; isFollowing: boolean }): Promise<void> {
+    const last = this.endedAtLast ? this.shown.value.lines.at(-1) : undefined;
+    const from = last?.offset ?? this.nextOffset.value;
+    const take = (log: RunLog, shown: Shown) => ({
+      ...shown,
+      sizeBytes: log.size_bytes,
+      lines: [
+        ...shown.lines.filter(({ offset }) => offset < from),
+        ...log.lines.filter(({ offset }) => offset >= from),
+      ],
+      followsEnd: wanted.isFollowing,
+    });
+    const query = { offset: from, before: 0, after: wanted.count };
+    await this.ask(query, take, !wanted.isFollowing);
+  }
+
   private hasRoom(): boolean {
     return this.shown.value.lines.length < kLinesMax;
   }
 
+  // `isWanted`: by the reader, who is told of a problem in place of the lines.
   private async ask(
     parameters: Record<string, number>,
     take: (log: RunLog, shown: Shown) => Shown,
+    isWanted = true,
   ): Promise<void> {
     this.request.abort();
     const request = new AbortController();
@@ -83,13 +131,14 @@ export class RunLogStore {
         const reachedBefore = parameters.after === 0 ? this.nextOffset.value : 0;
         this.shown.value = take(log, this.shown.value);
         this.nextOffset.value = Math.max(reachedBefore, log.next_offset);
+        if (parameters.after !== 0) this.endedAtLast = log.next_offset >= log.size_bytes;
         this.problem.value = null;
         this.isLoading.value = false;
       });
     } catch (error) {
       if (isAbort(error)) return;
       batch(() => {
-        this.problem.value = asProblem(error);
+        if (isWanted) this.problem.value = asProblem(error);
         this.isLoading.value = false;
       });
     }
