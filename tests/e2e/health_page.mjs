@@ -69,4 +69,21 @@ describe("logs that cannot be read", () => {
       assert.equal(runs[0].last_iteration, 20);
     });
   });
+
+  test("are not said to be read while the server is gone", async () => {
+    await withPage(browser, `${service.url}/health`, {}, async (page, complaints) => {
+      const trees = page.getByRole("region", { name: "Table: Watched trees" });
+      await trees.getByText("answers", { exact: true }).waitFor();
+      await service.stop();
+      complaints.expect(/ERR_|Failed to load resource/);
+      await page.getByText("no answer since").waitFor();
+      await page.getByRole("heading", { name: "No answer from llmb-report" }).waitFor();
+      assert.equal(await page.getByText("all is well", { exact: true }).count(), 0);
+      await trees.getByText("not known: the server does not answer").waitFor();
+      assert.equal(await page.getByText("every log that was found can be read").count(), 0);
+      assert.deepEqual(await violations(page), []);
+      await service.start();
+      await page.getByText("all is well", { exact: true }).waitFor();
+    });
+  });
 });

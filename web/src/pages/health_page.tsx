@@ -15,7 +15,7 @@ import { HintPanel, Loading } from "../parts/panels";
 import { Table } from "../parts/table";
 import { Ago, breakable, Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
-import { nowMs, rootList, service } from "../state/service";
+import { nowMs, rootList, service, unanswered } from "../state/service";
 import { jobsAreOn, useJobs } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
 
@@ -38,26 +38,40 @@ export function HealthPage() {
     () => false,
   );
   const unread = useUnread();
+  const lost = unanswered.value;
   return (
     <>
       <div class="page-head">
         <h1>Health</h1>
         <p class="count">
-          {causes.value.value && stateWords(causes.value.value.length > 0, unread.length)}
+          {lost ? (
+            <>
+              no answer since <Instant at={lost.since} />
+            </>
+          ) : (
+            causes.value.value && stateWords(causes.value.value.length > 0, unread.length)
+          )}
         </p>
       </div>
-      {(causes.value.value ?? []).map(({ cause, detail }) => (
-        <section key={cause + detail} class="banner" role="alert">
-          <h2>{formatKey(cause)}</h2>
-          <p>{detail}</p>
-        </section>
+      {lost && <Cause title={lost.problem.title} detail={lost.problem.detail} />}
+      {(lost ? [] : (causes.value.value ?? [])).map(({ cause, detail }) => (
+        <Cause key={cause + detail} title={formatKey(cause)} detail={detail} />
       ))}
-      <Reading />
+      {!lost && <Reading />}
       <Roots />
       <Agents />
-      <Parked unread={unread} />
-      <Slurm />
+      {!lost && <Parked unread={unread} />}
+      {!lost && <Slurm />}
     </>
+  );
+}
+
+function Cause({ title, detail }: { title: string; detail: string }) {
+  return (
+    <section class="banner" role="alert">
+      <h2>{title}</h2>
+      <p>{detail}</p>
+    </section>
   );
 }
 
@@ -124,7 +138,10 @@ function ReadOnly({ version }: { version: string }) {
   );
 }
 
+const kNotKnown = "not known: the server does not answer";
+
 function rootState(root: Root): string {
+  if (unanswered.value) return kNotKnown;
   if (root.hangs_since) {
     const seconds = (nowMs.value - Date.parse(root.hangs_since)) / 1000;
     return `its file system has not answered for ${formatSpan(Math.max(0, seconds))}`;
@@ -156,7 +173,7 @@ function Roots() {
           rows={roots.map((root) => [
             <code>{root.path}</code>,
             root.cluster ?? kUnknown,
-            <span class={root.error || root.hangs_since ? "told-slower" : ""}>
+            <span class={rootState(root) === "answers" ? "" : "told-slower"}>
               {rootState(root)}
             </span>,
             formatCount(root.files_seen),
@@ -173,6 +190,7 @@ function Roots() {
 const kSilentAfterMs = 180_000;
 
 function agentState(agent: PushAgent): string {
+  if (unanswered.value) return kNotKnown;
   if (nowMs.value - Date.parse(agent.last_seen_at) > kSilentAfterMs) return "silent";
   return agent.logs_pending > 0 ? "is behind" : "has pushed all";
 }
@@ -207,7 +225,7 @@ function Agents() {
             pushed
               .filter((root) => root.cluster === agent.cluster)
               .map((root) => <code key={root.id}>{root.path} </code>),
-            <span class={agentState(agent) === "silent" ? "told-slower" : ""}>
+            <span class={["silent", kNotKnown].includes(agentState(agent)) ? "told-slower" : ""}>
               {agentState(agent)}
             </span>,
             <Ago at={agent.last_seen_at} />,
