@@ -26,14 +26,14 @@ std::string with_interval(const std::optional<parser::MeanEstimate>& estimate, i
   return text;
 }
 
-// "dtype=fp8 gpu_count=512": what tells this group from the others.
+// "dtype=fp8 gpu_count=512": what tells this group from the others; empty where nothing does.
 std::string differing(const parser::RunComparison& comparison, std::size_t group) {
   std::string text;
   for (const parser::ConfigurationDifference& difference : comparison.differences) {
     const auto& value = difference.values[group];
     text += (text.empty() ? "" : " ") + difference.key + "=" + value.value_or("?");
   }
-  return text.empty() ? "-" : text;
+  return text;
 }
 
 std::string standing_of(const parser::RunStanding& standing, const parser::RunSummary& summary) {

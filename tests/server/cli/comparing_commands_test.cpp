@@ -78,6 +78,12 @@ TEST_F(ComparingCommands, CompareGroupsRepeats) {
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 * 3) << csv.out;
 }
 
+TEST_F(ComparingCommands, AGroupThatDiffersInNothingHasAnEmptyCell) {
+  const ProgramRun csv = run({"compare", "--format", "csv", "experiments/" + grok(128)});
+  EXPECT_EQ(csv.exit_code, 0) << csv.err;
+  EXPECT_THAT(csv.out, HasSubstr(",,step_time_s,2,"));
+}
+
 TEST_F(ComparingCommands, ATreeThatWasCopiedHoldsNoMoreRuns) {
   std::filesystem::create_directories(folder_.path() / "all");
   std::filesystem::rename(folder_.path() / "experiments", folder_.path() / "all/experiments");
