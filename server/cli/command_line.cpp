@@ -61,6 +61,10 @@ std::string unknown_option(const CLI::App& app) {
   for (const std::string& argument : app.remaining(true)) {
     if (!argument.starts_with('-')) continue;
     const std::string typed = argument.substr(0, argument.find('='));
+    if (std::find(known.begin(), known.end(), typed) != known.end()) {
+      return fmt::format("the option '{}' stands behind the command: llmb-report {} {}", typed,
+                         command.get_name(), typed);
+    }
     const std::string instead = what_does_instead(typed, known);
     return fmt::format("there is no option '{}'{}", typed,
                        instead.empty() ? parser::did_you_mean(typed, known) : instead);

@@ -44,6 +44,13 @@ TEST_F(CommandLine, NamesTheOptionThatWasMeant) {
   EXPECT_THAT(run({"compare", "--wibdow=1-2", "."}).err, HasSubstr("did you mean '--window'?"));
 }
 
+TEST_F(CommandLine, SaysThatAnOptionStandsBehindItsCommand) {
+  const ProgramRun before = run({"--db", "x.db", "history"});
+  EXPECT_EQ(before.exit_code, 2);
+  EXPECT_THAT(before.err, HasSubstr("the option '--db' stands behind the command: "
+                                    "llmb-report history --db\n"));
+}
+
 TEST_F(CommandLine, KnowsWhatOtherProgramsCallItsOptions) {
   EXPECT_THAT(run({"serve", "--port", "8080"}).err,
               HasSubstr("there is no option '--port'; --listen ADDR:PORT says where to listen\n"));
