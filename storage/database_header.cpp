@@ -3,7 +3,7 @@
 namespace llmb::storage {
 namespace {
 
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
+constexpr std::string_view kMagic("SQLite format 3\0", kMagicBytes);
 constexpr std::size_t kPageSizeAt = 16;  // two bytes; 1 means 65,536
 constexpr std::size_t kReservedBytesAt = 20;
 constexpr std::size_t kPageCountAt = 28;
@@ -20,19 +20,23 @@ std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
+bool begins_as_database(std::string_view header) {
+  return header.starts_with(kMagic);
+}
+
 bool is_of_another_program(std::string_view header) {
-  if (header.size() < kHeaderBytes || !header.starts_with(kMagic)) return false;
+  if (header.size() < kHeaderBytes || !begins_as_database(header)) return false;
   const bool has_tables = big_endian(header, kSchemaCookieAt) != 0;
   return has_tables && big_endian(header, kApplicationIdAt) != kApplicationId;
 }
 
 int reserved_bytes_by_header(std::string_view header) {
-  if (header.size() < kHeaderBytes || !header.starts_with(kMagic)) return 0;
+  if (header.size() < kHeaderBytes || !begins_as_database(header)) return 0;
   return static_cast<unsigned char>(header[kReservedBytesAt]);
 }
 
 std::uint64_t bytes_by_header(std::string_view header) {
-  if (header.size() < kHeaderBytes || !header.starts_with(kMagic)) return 0;
+  if (header.size() < kHeaderBytes || !begins_as_database(header)) return 0;
   const std::uint64_t page_size = big_endian(header, kPageSizeAt) >> 16;
   return std::uint64_t{big_endian(header, kPageCountAt)} * (page_size == 1 ? 65'536 : page_size);
 }

@@ -12,6 +12,10 @@ namespace llmb::storage {
 inline constexpr std::int64_t kApplicationId = 0x4C4C4D42;
 
 inline constexpr std::size_t kHeaderBytes = 100;
+inline constexpr std::size_t kMagicBytes = 16;
+
+// Whether its first kMagicBytes bytes are those of SQLite's databases.
+bool begins_as_database(std::string_view header);
 
 // True for a database that has tables and another program's id, or none. A file that is shorter, or
 // no database, is not for this to judge.

@@ -4,8 +4,10 @@
 #include <sqlite3.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "storage/database_header.h"
@@ -45,6 +47,12 @@ Kind kind_of(int code, bool no_space) {
   }
 }
 
+std::string advice_to_begin_anew(const std::string& path) {
+  return "(mv '" + path + "' '" + path +
+         ".broken', with its -wal and -shm) and start again: the logs are read anew. A copy "
+         "from before the last migration, if there was one, is beside it as .before-schema-N.";
+}
+
 std::string advice(Kind kind, const std::string& path) {
   switch (kind) {
     case Kind::disk_full:
@@ -53,14 +61,33 @@ std::string advice(Kind kind, const std::string& path) {
     case Kind::busy_elsewhere:
       return "Another program holds the database; end it, or wait until it is done.";
     case Kind::corrupt:
-      return "The file is damaged or not a database. Move it away (mv '" + path + "' '" + path +
-             ".broken', with its -wal and -shm) and start again: the logs are read anew. A copy "
-             "from before the last migration, if there was one, is beside it as .before-schema-N.";
+      return "The file is damaged. Move it away " + advice_to_begin_anew(path);
     case Kind::constraint:
       return "The record contradicts what is stored; nothing was written.";
     default:
       return "Check that the folder exists, that it is writable, and that the disk is well.";
   }
+}
+
+// A reader's path may name anything, a log, say, that nobody should move. Who writes here may have
+// had a database there.
+[[noreturn]] void refuse_no_database(const std::string& path, SqliteConnection::Mode mode) {
+  std::string refusal = fmt::format(
+      "refused to open {}: it is not a database of llmb-report, and does not begin as "
+      "one. Nothing in it was changed; check the path.",
+      path);
+  if (mode == SqliteConnection::Mode::read_write) {
+    refusal += " If it was one, it is damaged. Move it away then " + advice_to_begin_anew(path);
+  }
+  throw StorageError(Kind::corrupt, refusal);
+}
+
+void refuse_folder(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return;
+  throw StorageError(Kind::io, fmt::format("cannot open {}: it is a folder, not a database. Name "
+                                           "the database's file.",
+                                           path));
 }
 
 // Before the library is used: it does not count the memory that it takes, which nobody asks for, so
@@ -178,6 +205,7 @@ std::unique_ptr<EngineStatement> SqliteConnection::prepare(std::string_view sql,
 }
 
 SqliteConnection::SqliteConnection(std::string file, Mode mode) : Connection(std::move(file)) {
+  refuse_folder(path());
   const int flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
       (mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
@@ -186,19 +214,29 @@ SqliteConnection::SqliteConnection(std::string file, Mode mode) : Connection(std
   const int code = sqlite3_open_v2(path().c_str(), &handle_, flags, checked_file_system());
   try {
     if (code != SQLITE_OK) fail(code, "open it");
-    if (is_of_another_program(read_header())) refuse_other_program(path());
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    // Who writes needs the triggers that keep run_text; SQL of the schema can call nothing there
-    // that reaches beyond this file.
-    const int trusts_schema = mode == Mode::read_only ? 0 : 1;
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trusts_schema, nullptr);
-    int reserved_bytes = kPageChecksumBytes;  // of a new database, and of what VACUUM makes
-    sqlite3_file_control(handle_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved_bytes);
-    set_patience(kPatience);
-    execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;");
+    set_up(mode);
   } catch (...) {
     sqlite3_close_v2(handle_);
     throw;
+  }
+}
+
+void SqliteConnection::set_up(Mode mode) {
+  if (is_of_another_program(read_header())) refuse_other_program(path());
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  // Who writes needs the triggers that keep run_text; SQL of the schema can call nothing there
+  // that reaches beyond this file.
+  const int trusts_schema = mode == Mode::read_only ? 0 : 1;
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trusts_schema, nullptr);
+  int reserved_bytes = kPageChecksumBytes;  // of a new database, and of what VACUUM makes
+  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved_bytes);
+  set_patience(kPatience);
+  try {
+    execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;");
+  } catch (const StorageError& error) {
+    // Not before: SQLite may first have to put back what a crash left half-written.
+    if (error.kind != Kind::corrupt || begins_as_database(read_first(kMagicBytes))) throw;
+    refuse_no_database(path(), mode);
   }
 }
 
@@ -238,11 +276,15 @@ std::vector<std::string> SqliteConnection::changed_pages(std::size_t most) {
 }
 
 std::string SqliteConnection::read_header() {
+  return read_first(kHeaderBytes);
+}
+
+std::string SqliteConnection::read_first(std::size_t count) {
   sqlite3_file* const file = own_file();
   if (file == nullptr) return {};
-  std::string header(kHeaderBytes, '\0');
-  const int code = file->pMethods->xRead(file, header.data(), static_cast<int>(header.size()), 0);
-  return code == SQLITE_OK ? header : std::string();
+  std::string bytes(count, '\0');
+  const int code = file->pMethods->xRead(file, bytes.data(), static_cast<int>(bytes.size()), 0);
+  return code == SQLITE_OK ? bytes : std::string();
 }
 
 void refuse_other_program(const std::string& path) {

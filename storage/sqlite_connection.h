@@ -22,7 +22,8 @@ class SqliteConnection : public Connection {
   enum class Mode { read_only, read_write };  // read_write creates the file
   static constexpr std::chrono::milliseconds kPatience{5'000};
 
-  // Refuses a database of another program before it reads or writes anything of it.
+  // Refuses a database of another program before it reads or writes anything of it, and what is no
+  // database.
   SqliteConnection(std::string file, Mode mode);
   ~SqliteConnection() override;
 
@@ -61,7 +62,10 @@ class SqliteConnection : public Connection {
   [[noreturn]] void fail(int code, std::string_view doing) const;
 
  private:
+  void set_up(Mode mode);
   sqlite3_file* own_file();
+  // Empty where the file has not as many.
+  std::string read_first(std::size_t count);
 
   sqlite3* handle_ = nullptr;
   int wal_pages_ = 0;

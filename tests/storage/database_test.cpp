@@ -15,7 +15,9 @@
 namespace llmb::storage {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using Kind = StorageError::Kind;
 
 // What opening a Writer on `options` is refused with; fails the test when it is not.
@@ -124,6 +126,28 @@ TEST(Writer, RefusesAFileThatIsNoDatabaseAndSaysWhatToDo) {
   EXPECT_THAT(error.what(), HasSubstr("/llmb.db"));
   EXPECT_THAT(error.what(), HasSubstr("logs are read anew"));
   EXPECT_EQ(reader_refusal(database.path()).kind, Kind::corrupt);
+}
+
+TEST(Reader, AdvisesToMoveNothingWhereThePathIsOfNoDatabase) {
+  const TemporaryDatabase database;
+  for (const std::size_t bytes : {2U, 34U, 10'000U}) {
+    write_file(database.path(), std::string(bytes, 'x'));
+    EXPECT_THAT(reader_refusal(database.path()).what(),
+                AllOf(HasSubstr("it is not a database of llmb-report"), Not(HasSubstr("mv "))));
+  }
+  const std::string folder = std::filesystem::path(database.path()).parent_path().string();
+  EXPECT_THAT(reader_refusal(folder).what(), HasSubstr("it is a folder, not a database"));
+}
+
+TEST(Reader, TellsADamagedDatabaseFromWhatIsNone) {
+  const TemporaryDatabase database;
+  { const Writer writer(database.options()); }
+  {
+    std::fstream file(database.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(1'000);
+    file << "overwritten";
+  }
+  EXPECT_THAT(reader_refusal(database.path()).what(), HasSubstr("The file is damaged. Move it"));
 }
 
 TEST(Writer, RefusesATruncatedDatabase) {
