@@ -128,7 +128,7 @@ TEST(Writer, RefusesAFileThatIsNoDatabaseAndSaysWhatToDo) {
   EXPECT_EQ(reader_refusal(database.path()).kind, Kind::corrupt);
 }
 
-TEST(Reader, AdvisesToMoveNothingWhereThePathIsOfNoDatabase) {
+TEST(FileReader, AdvisesToMoveNothingWhereThePathIsOfNoDatabase) {
   const TemporaryDatabase database;
   for (const std::size_t bytes : {2U, 34U, 10'000U}) {
     write_file(database.path(), std::string(bytes, 'x'));
@@ -139,7 +139,7 @@ TEST(Reader, AdvisesToMoveNothingWhereThePathIsOfNoDatabase) {
   EXPECT_THAT(reader_refusal(folder).what(), HasSubstr("it is a folder, not a database"));
 }
 
-TEST(Reader, TellsADamagedDatabaseFromWhatIsNone) {
+TEST(FileReader, TellsADamagedDatabaseFromWhatIsNone) {
   const TemporaryDatabase database;
   { const Writer writer(database.options()); }
   {
