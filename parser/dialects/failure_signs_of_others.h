@@ -187,7 +187,7 @@ inline constexpr std::array kSignsOfOthers = {
     by_number("(errno: ", cause_of_errno),
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     // Of LSF: SIGTERM, which nobody explains.
-    failure("task_killed", "Exited with exit code 143"),
+    failure("task_killed", "Exited with exit code 143", R"(^Exited )"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
     failure("task_killed", "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed))"),

@@ -143,7 +143,7 @@ bool names_the_reason(const LogEvent& failure, const LogEvent& end) {
 // kernel does where memory runs out.
 bool tells_of_a_kill(const LogEvent& failure) {
   return failure.cause == "task_killed" &&
-         holds_any(failure.line, {": Killed", "ignal: killed", "SIGKILL", ": Bus error"});
+         holds_any(failure.line, {": Killed", "ignal: killed", "SIGKILL"});
 }
 
 // "terminate called after throwing an instance of 'c10::DistBackendError'", "task 137: Aborted": a

@@ -241,6 +241,7 @@ TEST(Failure, IsToldByWhatUsersReport) {
       {"n1: Test CUDA failure common.cu:941 'system not yet initialized'", "gpu_unavailable"},
       {"INFO: container failed with non-zero exit code: 137", "task_killed"},
       {"Exited with exit code 143.", "task_killed"},
+      {"srun: error: n1: task 3: Exited with exit code 143", "task_exited"},
       {"Task:horovod-worker, Event:PodEvicted, ExitCode:0, Action:, JobVersion: 0>", "preempted"}};
   for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
 }
