@@ -73,4 +73,19 @@ describe("the form that submits jobs", { skip }, () => {
       );
     });
   });
+
+  test("keeps the other columns in sight beside a long error of Slurm", async () => {
+    await withPage(browser, `${service.url}/health`, {}, async (page) => {
+      await page.route(/\/api\/v1\/jobs(\?|$)/, async (route) => {
+        const response = await route.fetch();
+        const body = await response.json();
+        for (const job of body.jobs) job.trouble = "sbatch: error: no such partition; ".repeat(20);
+        await route.fulfill({ response, json: body });
+      });
+      await page.getByRole("link", { name: "Jobs", exact: true }).click();
+      await page.locator("td .why").getByText("no such partition").waitFor();
+      const table = page.getByRole("region", { name: "Table: Jobs", exact: true });
+      assert.equal(await table.evaluate((area) => area.scrollWidth - area.clientWidth), 0);
+    });
+  });
 });
