@@ -77,7 +77,9 @@ describe("charts leave the page", () => {
       const plot = page.locator(".agreement-plot");
       await plot.waitFor();
       assert.equal(await plot.locator("path.other").count(), dots.length);
-      await plot.getByText("Copy", { exact: true }).click();
+      const copy = plot.getByText("Copy", { exact: true });
+      assert.ok((await copy.boundingBox()).height >= 24, "high enough for a finger");
+      await copy.click();
       const { width } = await save(page, plot);
       assert.equal(width, 1520);
     });

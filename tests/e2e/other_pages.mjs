@@ -105,7 +105,7 @@ describe("everywhere", () => {
 
   test("an address that is none leads on", async () => {
     await withPage(browser, `${daemon.url}/nosuchpage`, {}, async (page) => {
-      await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: "There is no such page" }).waitFor();
       await page.getByRole("link", { name: "See all runs" }).click();
       await page.waitForURL(/\/runs$/);
     });

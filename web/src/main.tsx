@@ -11,7 +11,6 @@ import "./styles/print.css";
 import { render } from "preact";
 import { startLive } from "./api/live";
 import { Frame } from "./parts/frame";
-import { HintPanel } from "./parts/panels";
 import { BoardPage } from "./pages/board_page";
 import { ComparePage } from "./pages/compare_page";
 import { HealthPage } from "./pages/health_page";
@@ -22,6 +21,7 @@ import { ReferencesPage } from "./pages/references_page";
 import { RunPage } from "./pages/run_page";
 import { RunsPage } from "./pages/runs_page";
 import { ScalingPage } from "./pages/scaling_page";
+import { UnknownPage } from "./pages/unknown_page";
 import { pageOf, place, startRouting } from "./state/location";
 import { startService } from "./state/service";
 
@@ -39,13 +39,7 @@ function App() {
       {page.name === "compare" && <ComparePage />}
       {page.name === "scaling" && <ScalingPage />}
       {page.name === "history" && <HistoryPage />}
-      {page.name === "unknown" && (
-        <HintPanel title="There is no such page">
-          <p>
-            <a href="/runs">See all runs</a>
-          </p>
-        </HintPanel>
-      )}
+      {page.name === "unknown" && <UnknownPage />}
     </Frame>
   );
 }
