@@ -270,6 +270,53 @@ describe("the runs page", () => {
     });
   }
 
+  // Names of filters, and of the lists beside the exports.
+  const popUp = (page, name) =>
+    page.locator("details.choice").filter({ has: page.locator("summary", { hasText: name }) });
+  const openNames = (page) => page.locator("details.choice[open] summary").allInnerTexts();
+
+  test("keeps every list that opens over it inside the window", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      const summaries = page.locator("details.choice summary");
+      const beyond = [];
+      for (const width of [1280, 1024, 720, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const summary of await summaries.all()) {
+          await summary.click();
+          const list = await page.locator("details.choice[open] .choice-list").boundingBox();
+          const isInside = list.x >= 0 && list.x + list.width <= width;
+          if (!isInside || (await overflow(page)) > 0) {
+            beyond.push(`${await summary.innerText()} at ${width} px`);
+          }
+          await summary.click();
+        }
+      }
+      assert.deepEqual(beyond, []);
+    });
+  });
+
+  test("closes such a list by Esc, by a click beside it and by another one", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      const marks = popUp(page, "marks").locator("summary");
+      await popUp(page, "figures").locator("summary").click();
+      await page.getByLabel("MFU, at least, %").focus();
+      await marks.focus();
+      await page.keyboard.press("Enter");
+      assert.deepEqual((await openNames(page)).map((text) => text.split("\n")[0]), ["marks"]);
+      await popUp(page, "marks").getByRole("checkbox").first().focus();
+      await page.keyboard.press("Escape");
+      assert.deepEqual(await openNames(page), []);
+      assert.ok(await marks.evaluate((summary) => summary === document.activeElement));
+      await popUp(page, "Columns").locator("summary").click();
+      await popUp(page, "Columns").getByLabel("Window").check();
+      assert.deepEqual(await openNames(page), ["Columns"]);
+      await page.getByRole("heading", { level: 1 }).click();
+      assert.deepEqual(await openNames(page), []);
+    });
+  });
+
   test("lets the keyboard skip to the content", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();

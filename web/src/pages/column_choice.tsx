@@ -1,4 +1,5 @@
 // Which columns the table of runs shows: a list of switches behind a button.
+import { PopUp } from "../parts/pop_up";
 import { chooseColumns, chosenColumns } from "../state/columns";
 import { isWideScreen } from "../state/wide_screen";
 import { kColumns, kNameColumn, shownColumns } from "./runs_columns";
@@ -12,8 +13,7 @@ export function ColumnChoice() {
     chooseColumns([...shown]);
   };
   return (
-    <details class="choice">
-      <summary>Columns</summary>
+    <PopUp summary="Columns">
       <div class="choice-list">
         {kColumns
           .filter((column) => column !== kNameColumn)
@@ -29,6 +29,6 @@ export function ColumnChoice() {
           </button>
         )}
       </div>
-    </details>
+    </PopUp>
   );
 }

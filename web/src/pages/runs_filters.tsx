@@ -1,5 +1,7 @@
 // The filters of the runs page. Typing waits for a pause; choices act at once.
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { PopUp } from "../parts/pop_up";
 import { statusWord } from "../parts/status_mark";
 import { formatCause, formatKey, formatPlural, formatWorkload } from "../format";
 import {
@@ -83,6 +85,27 @@ export function RunsFilters({ state, choices, onChange, onClear }: Props) {
   );
 }
 
+interface FilterPopUpProps {
+  label: string;
+  text: string; // what is chosen
+  isSet: boolean;
+  children: ComponentChildren;
+}
+
+function FilterPopUp({ label, text, isSet, children }: FilterPopUpProps) {
+  const summary = (
+    <>
+      <span class="choice-label">{label}</span>
+      <span class="choice-text">{text}</span>
+    </>
+  );
+  return (
+    <PopUp class={isSet ? "field-list is-set" : "field-list"} summary={summary}>
+      {children}
+    </PopUp>
+  );
+}
+
 interface ChoiceSetProps {
   label: string;
   chosen: readonly string[];
@@ -97,11 +120,7 @@ function ChoiceSet({ label, chosen, values, word, onToggle, onNone }: ChoiceSetP
   const all = choicesByWord(values, chosen, word);
   const text = chosen.length === 0 ? "any" : chosen.map(word).join(", ");
   return (
-    <details class={chosen.length > 0 ? "choice field-list is-set" : "choice field-list"}>
-      <summary>
-        <span class="choice-label">{label}</span>
-        <span class="choice-text">{text}</span>
-      </summary>
+    <FilterPopUp label={label} text={text} isSet={chosen.length > 0}>
       <fieldset class="choice-list">
         <legend class="visually-hidden">{label}</legend>
         {all.length === 0 && <p class="sub">No run has one.</p>}
@@ -121,7 +140,7 @@ function ChoiceSet({ label, chosen, values, word, onToggle, onNone }: ChoiceSetP
           </button>
         )}
       </fieldset>
-    </details>
+    </FilterPopUp>
   );
 }
 
@@ -138,6 +157,7 @@ interface RangesProps {
 
 function Ranges({ state: { ranges }, onChange }: RangesProps) {
   const count = Object.keys(ranges).length;
+  const text = count === 0 ? "any" : formatPlural(count, "bound");
   const field = (key: RangeKey, end: "at_least" | "at_most") => {
     const { title, scale, unit } = kRangeLabels[key];
     const name: RangeEnd = `${key}_${end}`;
@@ -167,11 +187,7 @@ function Ranges({ state: { ranges }, onChange }: RangesProps) {
     );
   };
   return (
-    <details class={count > 0 ? "choice field-list is-set" : "choice field-list"}>
-      <summary>
-        <span class="choice-label">figures</span>
-        <span class="choice-text">{count === 0 ? "any" : formatPlural(count, "bound")}</span>
-      </summary>
+    <FilterPopUp label="figures" text={text} isSet={count > 0}>
       <fieldset class="choice-list range-list">
         <legend class="visually-hidden">figures</legend>
         {kRangeKeys.map((key) => (
@@ -181,7 +197,7 @@ function Ranges({ state: { ranges }, onChange }: RangesProps) {
           </div>
         ))}
       </fieldset>
-    </details>
+    </FilterPopUp>
   );
 }
 

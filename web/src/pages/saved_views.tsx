@@ -1,5 +1,6 @@
 // The reader's own views of the table: a list behind a button, and a field to keep the present one.
 import { useState } from "preact/hooks";
+import { PopUp } from "../parts/pop_up";
 import { chooseColumns, chosenColumns } from "../state/columns";
 import { writeListState, type ListState } from "../state/list_state";
 import { forgetView, savedViews, saveView } from "../state/views";
@@ -12,8 +13,7 @@ export function SavedViews({ state }: { state: ListState }) {
     setName("");
   };
   return (
-    <details class="choice">
-      <summary>Views</summary>
+    <PopUp summary="Views">
       <div class="choice-list">
         {savedViews.value.length === 0 && (
           <p class="sub">A view keeps filters, order and columns under a name.</p>
@@ -57,6 +57,6 @@ export function SavedViews({ state }: { state: ListState }) {
           </button>
         </form>
       </div>
-    </details>
+    </PopUp>
   );
 }
