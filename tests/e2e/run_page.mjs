@@ -10,13 +10,13 @@ import {
   cascaded,
   daemon,
   findRun,
+  kA4Width,
   kManyGpus,
   makeHung,
   reported,
   traced,
 } from "./site.mjs";
 
-const kA4Width = 703; // px, less the margins
 
 describe("the page of a run", () => {
   test("shows the mean over the window as the API gives it", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, cells, daemon, kManyGpus, overflow, rows } from "./site.mjs";
+import { browser, cells, daemon, kA4Width, kManyGpus, overflow, rows } from "./site.mjs";
 
 // Checks a value of one of the filters.
 async function choose(page, filter, value) {
@@ -315,6 +315,32 @@ describe("the runs page", () => {
       await page.getByRole("heading", { level: 1 }).click();
       assert.deepEqual(await openNames(page), []);
     });
+  });
+
+  test("prints every row that it holds, with its name, and says where there are more", async () => {
+    const { runs, total } = await daemon.get("/api/v1/runs?limit=100");
+    assert.ok(runs.length < total);
+    for (const width of [1280, kA4Width]) {
+      await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+        await rows(page).first().waitFor();
+        const before = await rows(page).count();
+        await page.setViewportSize({ width, height: 1000 });
+        await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+        await page.emulateMedia({ media: "print" });
+        await page.setViewportSize({ width: kA4Width, height: 1000 });
+        assert.deepEqual(await shownIds(page), runs.map(({ id }) => id));
+        assert.match(await page.locator(".on-paper").innerText(), /the first 100;/);
+        assert.equal(await overflow(page), 0);
+        const names = await page.locator("table.runs a.name").evaluateAll((all) =>
+          all.map((name) => [name.clientWidth, name.scrollWidth - name.clientWidth]),
+        );
+        assert.ok(names.every(([width, cut]) => width > 100 && cut <= 0), JSON.stringify(names));
+        await page.emulateMedia({ media: "screen" });
+        await page.setViewportSize({ width: 1440, height: 900 });
+        await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+        await until("the rows of a screen", async () => (await rows(page).count()) <= before);
+      });
+    }
   });
 
   test("lets the keyboard skip to the content", async () => {

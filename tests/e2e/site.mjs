@@ -18,6 +18,7 @@ if (reason) {
 
 const sampleTree = fileURLToPath(new URL("../../deploy/sample-tree", import.meta.url));
 const kManyRuns = 90; // more than a screen and its surroundings hold
+export const kA4Width = 703; // px, less the margins
 export const kManyGpus = 96; // tells those runs from the ones of the sample tree
 
 export const rows = (page) => page.locator("table.runs tbody tr[data-run]");

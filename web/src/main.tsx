@@ -23,6 +23,7 @@ import { RunsPage } from "./pages/runs_page";
 import { ScalingPage } from "./pages/scaling_page";
 import { UnknownPage } from "./pages/unknown_page";
 import { pageOf, place, startRouting } from "./state/location";
+import { startPaper } from "./state/paper";
 import { startService } from "./state/service";
 
 function App() {
@@ -44,10 +45,7 @@ function App() {
   );
 }
 
-// Paper has the light theme. Before any chart listens, so that they are drawn in its colours.
-addEventListener("beforeprint", () => document.documentElement.classList.add("is-printed"));
-addEventListener("afterprint", () => document.documentElement.classList.remove("is-printed"));
-
+startPaper();
 startRouting();
 startService();
 startLive();

@@ -1,7 +1,7 @@
 // "/runs": every run, filtered and ordered as the URL says, alive.
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { live } from "../api/live";
-import { formatPlural } from "../format";
+import { formatCount, formatPlural } from "../format";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { StaleNote } from "../parts/stale_note";
 import { chosenColumns } from "../state/columns";
@@ -26,7 +26,7 @@ import { ColumnChoice } from "./column_choice";
 import { PickBar } from "./pick_bar";
 import { shownColumns } from "./runs_columns";
 import { RunsFilters } from "./runs_filters";
-import { RunsTable } from "./runs_table";
+import { printedRows, RunsTable } from "./runs_table";
 import { SavedViews } from "./saved_views";
 
 const kPath = "/runs";
@@ -145,6 +145,11 @@ export function RunsPage() {
             <SavedViews state={state} />
             <ColumnChoice />
           </div>
+          {printedRows(runs.length) < total && (
+            <p class="on-paper">
+              Here are the first {formatCount(printedRows(runs.length))}; the file CSV has all.
+            </p>
+          )}
           <div class="runs-frame">
             <RunsTable
               runs={runs}

@@ -1,10 +1,11 @@
-// The table of runs, of any length: only the rows on the screen are there. Roles are spelled out
-// because narrow screens lay rows out as cards, and browsers drop a table's meaning when its
-// display changes.
+// The table of runs, of any length: only the rows on the screen are there, or those that paper has.
+// Roles are spelled out because narrow screens lay rows out as cards, and browsers drop a table's
+// meaning when its display changes.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Run } from "../api/types";
 import { runName } from "../parts/values";
 import { sortDirection, type SortDirection } from "../state/list_state";
+import { isPrinted, kPrintedRowsMax } from "../state/paper";
 import { kPicksMax } from "../state/picks";
 import {
   isHurried,
@@ -30,6 +31,9 @@ interface Props {
   onLook: (end: number) => void; // one past the last row that is looked at
 }
 
+// How many of the loaded rows paper has.
+export const printedRows = (loaded: number) => Math.min(loaded, kPrintedRowsMax);
+
 function columnClass(column: Column): string {
   return `${column.isNumeric ? "number " : ""}col-${column.key}`;
 }
@@ -42,6 +46,8 @@ export function RunsTable(props: Props) {
   const range = useVisibleRange(body, layout.rowHeight, rowCount);
   useEffect(() => props.onLook(range.end), [range.end, runs.length]);
   const active = useRowKeys(body, range, layout.rowHeight, props);
+
+  const drawn = isPrinted.value ? { first: 0, end: printedRows(runs.length) } : range;
 
   const heightOf = (rows: number) => ({ height: `${rows * layout.rowHeight}px` });
   return (
@@ -67,9 +73,9 @@ export function RunsTable(props: Props) {
         </tr>
       </thead>
       <tbody role="rowgroup" ref={body}>
-        <tr class="spacer" role="presentation" style={heightOf(range.first)} />
-        {Array.from({ length: range.end - range.first }, (_, offset) => {
-          const at = range.first + offset;
+        <tr class="spacer" role="presentation" style={heightOf(drawn.first)} />
+        {Array.from({ length: drawn.end - drawn.first }, (_, offset) => {
+          const at = drawn.first + offset;
           const run = runs[at];
           return run ? (
             <Row key={run.id} {...props} run={run} at={at} isActive={active === at} />
@@ -77,7 +83,7 @@ export function RunsTable(props: Props) {
             <Awaited key={`at ${at}`} at={at} columns={columns} />
           );
         })}
-        <tr class="spacer" role="presentation" style={heightOf(rowCount - range.end)} />
+        <tr class="spacer" role="presentation" style={heightOf(rowCount - drawn.end)} />
       </tbody>
     </table>
   );
