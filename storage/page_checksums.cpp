@@ -10,6 +10,7 @@
 #include <span>
 
 #include "storage/database_header.h"
+#include "storage/still_database.h"
 
 namespace llmb::storage {
 namespace {
@@ -34,6 +35,9 @@ thread_local Place last_changed;
 struct CheckedFile {
   sqlite3_file base;
   bool has_checksums;
+  bool stands_still;
+  const char* name;  // SQLite's, which lives as long
+  FileState opened_as;
 
   // SQLite gives room for both, one behind the other.
   sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -100,9 +104,15 @@ bool lost_its_mark(Bytes first_page) {
   return is_as_written(page, true);
 }
 
+// Asked after the reading: what was read before the file changed is of the file as it was opened.
+bool was_changed(const CheckedFile& file) {
+  return file.stands_still && state_of_file(file.name) != file.opened_as;
+}
+
 int read_file(sqlite3_file* file, void* into, int bytes, sqlite3_int64 offset) {
   CheckedFile& self = checked(file);
   const int code = real_methods(file).xRead(self.real(), into, bytes, offset);
+  if (was_changed(self)) return SQLITE_BUSY_SNAPSHOT;
   if (code != SQLITE_OK) return code;
   const Bytes read(static_cast<const unsigned char*>(into), static_cast<std::size_t>(bytes));
   if (offset == 0 && read.size() >= kHeaderBytes) {
@@ -196,6 +206,9 @@ int open_file(sqlite3_vfs* self, const char* name, sqlite3_file* file, int flags
   CheckedFile& opened = checked(file);
   opened.base.pMethods = nullptr;
   opened.has_checksums = false;
+  opened.stands_still = sqlite3_uri_boolean(name, "immutable", 0) != 0;
+  opened.name = name;
+  opened.opened_as = opened.stands_still ? state_of_file(name).value_or(FileState{}) : FileState{};
   const int code = below->xOpen(below, name, opened.real(), flags, out_flags);
   // Where only that is set, SQLite closes the file again.
   if (opened.real()->pMethods != nullptr) opened.base.pMethods = &kCheckedMethods;

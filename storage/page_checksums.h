@@ -1,7 +1,8 @@
 // Checksums of a database's pages: the last eight bytes of each page are kept free for one, which
 // is written with the page and compared with every reading, so that a bit that changed on the disk
 // is an error which names the page, and never another value. SQLite reaches its files through here;
-// a database that was made without checksums is read and written as it is.
+// a database that was made without checksums is read and written as it is. One that was opened as
+// standing still (still_database.h) fails with SQLITE_BUSY_SNAPSHOT where it is that no longer.
 #pragma once
 
 #include <cstdint>

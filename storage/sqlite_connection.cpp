@@ -12,6 +12,7 @@
 
 #include "storage/database_header.h"
 #include "storage/page_checksums.h"
+#include "storage/still_database.h"
 #include "storage/write_ahead_log.h"
 
 namespace llmb::storage {
@@ -103,6 +104,12 @@ void SqliteConnection::fail(int code, std::string_view doing) const {
   const bool no_space = means_no_space(last_error) ||
                         (handle_ != nullptr && means_no_space(sqlite3_system_errno(handle_)));
   const Kind kind = kind_of(code, no_space);
+  if (code == SQLITE_BUSY_SNAPSHOT) {
+    throw StorageError(Kind::busy_elsewhere,
+                       fmt::format("cannot {} (database {}): another program began to write it "
+                                   "meanwhile. Try again.",
+                                   doing, path()));
+  }
   const char* said = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   const std::string what =
       code == SQLITE_IOERR_DATA
@@ -206,17 +213,28 @@ std::unique_ptr<EngineStatement> SqliteConnection::prepare(std::string_view sql,
 
 SqliteConnection::SqliteConnection(std::string file, Mode mode) : Connection(std::move(file)) {
   refuse_folder(path());
-  const int flags =
-      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-      (mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   configure_library();
+  const bool is_still = mode == Mode::read_only && stands_still(path());
+  open(mode, is_still);
+  // A writer came in between: what it commits stands in its log, which is read with its own index.
+  if (is_still && !stands_still(path())) {
+    sqlite3_close_v2(std::exchange(handle_, nullptr));
+    open(mode, false);
+  }
+}
+
+void SqliteConnection::open(Mode mode, bool is_still) {
+  const std::string name = is_still ? still_uri(path()) : path();
+  const int flags =
+      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (is_still ? SQLITE_OPEN_URI : 0) |
+      (mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   errno = 0;
-  const int code = sqlite3_open_v2(path().c_str(), &handle_, flags, checked_file_system());
+  const int code = sqlite3_open_v2(name.c_str(), &handle_, flags, checked_file_system());
   try {
     if (code != SQLITE_OK) fail(code, "open it");
     set_up(mode);
   } catch (...) {
-    sqlite3_close_v2(handle_);
+    sqlite3_close_v2(std::exchange(handle_, nullptr));
     throw;
   }
 }

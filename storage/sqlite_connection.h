@@ -62,6 +62,7 @@ class SqliteConnection : public Connection {
   [[noreturn]] void fail(int code, std::string_view doing) const;
 
  private:
+  void open(Mode mode, bool is_still);
   void set_up(Mode mode);
   sqlite3_file* own_file();
   // Empty where the file has not as many.
