@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 
+#include "server/cli/exit_codes.h"
 #include "server/cli/run_options.h"
 #include "server/report/agreement_json.h"
 #include "server/report/json.h"
@@ -114,7 +115,7 @@ int run_agreement(const AgreementArguments& arguments) {
     for (const report::ReportedRun& run : report.runs) write_run(run);
     if (report.runs.empty()) std::cerr << "llmb-report agreement: no training log (*.out) found\n";
   }
-  return std::cout.flush() && !report.runs.empty() ? 0 : 1;
+  return !report.runs.empty() ? 0 : kFailed;
 }
 
 }  // namespace

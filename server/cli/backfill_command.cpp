@@ -24,7 +24,6 @@
 #include "server/cli/exit_codes.h"
 #include "server/dispatch/runner_place.h"
 #include "server/dispatch/text_check.h"
-#include "server/ingest/abandoned_call.h"
 #include "server/report/text_table.h"
 
 namespace llmb::cli {
@@ -175,7 +174,7 @@ int Backfill::dry_run() {
     std::cout << "\n# " << work_.script_file() << '\n'
               << backfill::array_script(work_, manifest_, own_program());
   }
-  return std::cout.flush() ? 0 : kFailed;
+  return 0;
 }
 
 int Backfill::submit() {
@@ -352,10 +351,7 @@ void add_backfill_command(CLI::App& app, int& exit_code) {
   command->add_option("ROOT", arguments->roots,
                       "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH)");
   command->footer(kBackfillFooter);
-  command->callback([arguments, &exit_code] {
-    exit_code = run_backfill(*arguments);
-    ingest::exit_past_abandoned_threads(exit_code);
-  });
+  command->callback([arguments, &exit_code] { exit_code = run_backfill(*arguments); });
 }
 
 }  // namespace llmb::cli

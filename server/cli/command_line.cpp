@@ -14,8 +14,10 @@
 #include "server/cli/commands.h"
 #include "server/cli/documents_command.h"
 #include "server/cli/exit_codes.h"
+#include "server/cli/finished_output.h"
 #include "server/cli/foreign_option.h"
 #include "server/cli/version.h"
+#include "server/ingest/abandoned_call.h"
 
 namespace llmb::cli {
 namespace {
@@ -121,11 +123,13 @@ int run_command_line(int argc, char** argv) {
     app.exit(error);
     return kBadArguments;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kBadArguments;
+    return app.exit(error) == 0 ? finish_output(0) : kBadArguments;
   } catch (const std::exception& error) {
     std::cerr << "llmb-report: " << error.what() << '\n';
     return kFailed;
   }
+  exit_code = finish_output(exit_code);
+  ingest::exit_past_abandoned_threads(exit_code);
   return exit_code;
 }
 

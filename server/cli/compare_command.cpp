@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "server/cli/exit_codes.h"
 #include "server/cli/measuring_options.h"
 #include "server/report/comparison_json.h"
 #include "server/report/comparison_report.h"
@@ -137,7 +138,7 @@ int compare(report::MeasuredRuns measured, const parser::RunMarkSet& included,
   } else {
     report::write_comparison_table(sets, std::cout);
   }
-  return std::cout.flush() && has_group ? 0 : 1;
+  return has_group ? 0 : kFailed;
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ int run_copy(const CopyArguments& arguments) {
   const std::chrono::duration<double> took = Clock::now() - began;
   std::cerr << fmt::format("{} holds all of {}, in {:.1f} s.\n", to,
                            storage::shown_place(arguments.from), took.count());
-  return std::cout.flush() ? 0 : kFailed;
+  return 0;
 }
 
 }  // namespace

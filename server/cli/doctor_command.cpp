@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "server/cli/exit_codes.h"
 #include "server/cli/watched_trees.h"
-#include "server/ingest/abandoned_call.h"
 #include "server/report/text_table.h"
 #include "storage/database_check.h"
 #include "storage/database_place.h"
@@ -218,7 +218,7 @@ int run_doctor(DoctorArguments arguments) {
   } else {
     write_table(findings);
   }
-  return is_well && std::cout.flush() ? 0 : 1;
+  return is_well ? 0 : kFailed;
 }
 
 }  // namespace
@@ -239,10 +239,7 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("ROOT", arguments->roots, "Further trees to look at")->type_name("DIR");
   command->footer(kDoctorFooter);
-  command->callback([arguments, &exit_code] {
-    exit_code = run_doctor(*arguments);
-    ingest::exit_past_abandoned_threads(exit_code);
-  });
+  command->callback([arguments, &exit_code] { exit_code = run_doctor(*arguments); });
 }
 
 }  // namespace llmb::cli

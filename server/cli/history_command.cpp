@@ -4,6 +4,7 @@
 
 #include "parser/statistics/run_history.h"
 #include "server/cli/commands.h"
+#include "server/cli/exit_codes.h"
 #include "server/cli/measuring_options.h"
 #include "server/report/history_json.h"
 #include "server/report/history_report.h"
@@ -55,7 +56,7 @@ int tell_history(const parser::Catalog& catalog, const parser::HistoryRuns& runs
     report::write_history_table(runs, history, std::cout);
   }
   if (history.empty()) std::cerr << "llmb-report history: no run of what was asked for counts\n";
-  return std::cout.flush() && !history.empty() ? 0 : 1;
+  return !history.empty() ? 0 : kFailed;
 }
 
 }  // namespace

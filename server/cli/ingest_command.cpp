@@ -18,7 +18,6 @@
 #include "server/cli/push_arguments.h"
 #include "server/cli/stop_signals.h"
 #include "server/cli/watched_trees.h"
-#include "server/ingest/abandoned_call.h"
 #include "server/ingest/ingest.h"
 
 namespace llmb::cli {
@@ -219,14 +218,12 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       "What was read before is not read again. Links inside a tree are not followed. With --push\n"
       "the database is the spool of what the server lacks: it may be away for days. --once ends "
       "when\n"
-      "the server has all, or took nothing for a minute (--push-patience), with exit status 1. "
-      "The\n"
-      "server is `llmb-report serve --receive`, the token one of the scope ingest, and read anew\n"
-      "each time.");
-  command->callback([arguments, &exit_code] {
-    exit_code = run_ingest(*arguments);
-    ingest::exit_past_abandoned_threads(exit_code);
-  });
+      "the server has all, or, with exit status 1, at once where it refuses the token, and where "
+      "it "
+      "took\n"
+      "nothing for a minute (--push-patience). The server is `llmb-report serve --receive`, the\n"
+      "token one of the scope ingest, and read anew each time.");
+  command->callback([arguments, &exit_code] { exit_code = run_ingest(*arguments); });
 }
 
 }  // namespace llmb::cli

@@ -5,9 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -26,7 +24,6 @@
 #include "server/cli/run_options.h"
 #include "server/cli/watched_trees.h"
 #include "server/compat/shell_parser.h"
-#include "server/ingest/abandoned_call.h"
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
 #include "server/report/report.h"
@@ -179,13 +176,6 @@ void write_report(const report::LogReport& report, const ParseArguments& argumen
   }
 }
 
-int finish_output(int exit_code) {
-  errno = 0;
-  if (std::cout.flush()) return exit_code;
-  std::cerr << "llmb-report: the output could not be written: " << std::strerror(errno) << '\n';
-  return 1;
-}
-
 // Only the shell parsers' own options mean something to them.
 int run_compat(const ParseArguments& arguments) {
   if (arguments.paths.size() > 1) {
@@ -200,7 +190,7 @@ int run_compat(const ParseArguments& arguments) {
   if (arguments.format == "json") options.format = compat::Format::json;
   options.full_names = arguments.has_full_names;
   if (!arguments.paths.empty()) options.folder = arguments.paths.front();
-  return finish_output(compat::run(options, std::cout, std::cerr));
+  return compat::run(options, std::cout, std::cerr);
 }
 
 int run_parse(ParseArguments arguments) {
@@ -258,7 +248,7 @@ int run_parse(ParseArguments arguments) {
     std::cerr << '\n';
   }
   write_report(report, arguments);
-  return finish_output(report.count(parser::RunStatus::complete) > 0 ? 0 : 1);
+  return report.count(parser::RunStatus::complete) > 0 ? 0 : kFailed;
 }
 
 // Throws CLI::ValidationError for what the shell parsers do not know.
@@ -318,7 +308,6 @@ void add_parse_command(CLI::App& app, int& exit_code) {
     }
     refuse_beside_compat(*arguments);
     exit_code = arguments->compat.empty() ? run_parse(*arguments) : run_compat(*arguments);
-    ingest::exit_past_abandoned_threads(exit_code);
   });
 }
 

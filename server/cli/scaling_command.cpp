@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "server/cli/exit_codes.h"
 #include "server/cli/measuring_options.h"
 #include "server/report/json.h"
 #include "server/report/scaling_json.h"
@@ -62,7 +63,7 @@ int scale(const parser::Catalog& catalog, const parser::ScalingRuns& runs,
   const bool has_point = std::any_of(report.series.begin(), report.series.end(),
                                      [](const auto& series) { return !series.points.empty(); });
   if (!has_point) std::cerr << "llmb-report scaling: no run of what was asked for is a point\n";
-  return std::cout.flush() && has_point ? 0 : 1;
+  return has_point ? 0 : kFailed;
 }
 
 }  // namespace

@@ -22,7 +22,6 @@
 #include "server/cli/version.h"
 #include "server/cli/watched_trees.h"
 #include "server/dispatch/runner_place.h"
-#include "server/ingest/abandoned_call.h"
 #include "storage/database_place.h"
 
 namespace llmb::cli {
@@ -176,6 +175,7 @@ void announce(const DaemonOptions& options, std::uint16_t port) {
   }
   std::cout << "  database  " << storage::shown_place(options.ingest.database.path) << '\n'
             << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;
+  std::cout.clear();  // who serves need not print
 }
 
 // Of each part a few seconds; a mount or a command that does not answer may hold up several.
@@ -288,10 +288,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                     "Keep the database on a file system that is not known to be local");
   command->add_option("ROOT", arguments->roots, "Trees to watch")->type_name("DIR");
   command->footer(kServeExamples + std::string("\n") + std::string(kConfigurationHelp));
-  command->callback([arguments, &exit_code] {
-    exit_code = run_serve(*arguments);
-    ingest::exit_past_abandoned_threads(exit_code);
-  });
+  command->callback([arguments, &exit_code] { exit_code = run_serve(*arguments); });
 }
 
 }  // namespace llmb::cli

@@ -80,7 +80,11 @@ struct PushAgent::Impl {
   milliseconds idle();
   milliseconds send_text(const std::vector<storage::LogBlockTelling>& blocks);
   milliseconds after_refusal(const Batch& batch, const LinkAnswer& answer);
-  milliseconds fail(const std::string& trouble, std::optional<milliseconds> rest);
+  milliseconds fail(const std::string& trouble, std::optional<milliseconds> rest,
+                    bool is_forbidden = false);
+  milliseconds fail(const LinkAnswer& answer) {
+    return fail(answer.trouble, answer.rest, answer.is_forbidden);
+  }
   // A server answered; one that was started anew is compared with first.
   void note_answer(const std::string& answering_instance);
   void count_pending();
@@ -146,7 +150,8 @@ void PushAgent::Impl::count_pending() {
   status.logs_pending = pending;
 }
 
-milliseconds PushAgent::Impl::fail(const std::string& trouble, std::optional<milliseconds> rest) {
+milliseconds PushAgent::Impl::fail(const std::string& trouble, std::optional<milliseconds> rest,
+                                   bool is_forbidden) {
   if (is_stopping) return milliseconds(0);
   backoff = std::clamp(2 * backoff, options.retry_first, options.retry_longest);
   bool is_news = false;
@@ -154,6 +159,7 @@ milliseconds PushAgent::Impl::fail(const std::string& trouble, std::optional<mil
     const std::lock_guard lock(mutex);
     is_news = status.trouble != trouble;
     status.trouble = trouble;
+    status.is_forbidden = is_forbidden;
     status.is_level = false;
   }
   if (is_news) spdlog::warn("pushing waits: {}", trouble);
@@ -198,7 +204,7 @@ milliseconds PushAgent::Impl::idle() {
 
 milliseconds PushAgent::Impl::send_text(const std::vector<storage::LogBlockTelling>& blocks) {
   const LinkAnswer answer = link.send_text(blocks);
-  if (!answer.trouble.empty()) return fail(answer.trouble, answer.rest);
+  if (!answer.trouble.empty()) return fail(answer);
   texts.keep(answer.text_ends);
   spoke_at = Clock::now();
   has_more = true;
@@ -213,7 +219,7 @@ milliseconds PushAgent::Impl::compare() {
   std::optional<RunId> page = 0;
   while (page) {
     const LinkAnswer answer = link.held_logs(*page);
-    if (!answer.trouble.empty()) return fail(answer.trouble, answer.rest);
+    if (!answer.trouble.empty()) return fail(answer);
     if (first_instance.empty()) first_instance = answer.instance;
     if (answer.instance != first_instance) return milliseconds(0);  // started anew: from the first
     store.compare(answer.held);
@@ -279,7 +285,7 @@ milliseconds PushAgent::Impl::take(Sent sent) {
     beside_from = Clock::now() + kOneAtATime;
     if (!under_way.empty()) return milliseconds(0);
   }
-  if (!answer.trouble.empty()) return fail(answer.trouble, answer.rest);
+  if (!answer.trouble.empty()) return fail(answer);
   if (answer.results.size() != batch.logs.size()) {
     return fail("the server's answer is not as long as what it was told", std::nullopt);
   }
@@ -319,6 +325,7 @@ void PushAgent::Impl::note_answer(const std::string& answering_instance) {
   const std::lock_guard lock(mutex);
   if (!status.trouble.empty()) spdlog::info("pushing goes on; {} logs to go", status.logs_pending);
   status.trouble.clear();
+  status.is_forbidden = false;
 }
 
 // Something in the batch is at fault: the logs are sent one by one, and that one rests.

@@ -17,6 +17,7 @@ struct PushStatus {
   std::uint64_t logs_answered = 0;  // since the start; of a long log each piece
   bool is_level = false;            // the server has all; of an agent that leaves, its leave too
   std::string trouble;              // why nothing is sent just now; empty: all is well
+  bool is_forbidden = false;        // that is the token, which waiting alone does not mend
 };
 
 // Not thread-safe, but for status().

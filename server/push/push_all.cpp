@@ -11,6 +11,8 @@ bool push_all(PushAgent& agent, std::chrono::steady_clock::duration patience,
   while (steady_clock::now() - progress_at < patience) {
     const PushStatus status = agent.status();
     if (status.is_level) return true;
+    // A token that was good is being changed; one that never was stays as it is.
+    if (status.is_forbidden && status.logs_answered == 0) break;
     if (status.logs_answered != answered) progress_at = steady_clock::now();
     answered = status.logs_answered;
     if (!goes_on(status)) break;

@@ -9,7 +9,8 @@
 namespace llmb::push {
 
 // Starts the agent, and is back once the server has all (true), once it has taken nothing for
-// `patience`, or when `goes_on` says no. That is called again and again, and waits a little.
+// `patience`, where it refuses the token from the first, or when `goes_on` says no. That is called
+// again and again, and waits a little.
 bool push_all(PushAgent& agent, std::chrono::steady_clock::duration patience,
               const std::function<bool(const PushStatus&)>& goes_on);
 

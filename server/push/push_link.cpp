@@ -95,6 +95,8 @@ void read_status(const http::ClientResponse& response, milliseconds forbidden_re
       return;
     case 401:
     case 403:
+      answer.is_forbidden = true;
+      [[fallthrough]];
     case 404:
     case 409:
     case 501:
@@ -129,6 +131,7 @@ std::string PushLink::ask(http::ClientRequest request, LinkAnswer& answer) const
   const std::string token = read_token(options_.token_file);
   if (token.empty()) {
     answer.trouble = fmt::format("cannot read a token from {}", options_.token_file);
+    answer.is_forbidden = true;
     answer.rest = options_.forbidden_rest;
     return {};
   }

@@ -21,8 +21,9 @@ struct LinkAnswer {
   std::string trouble;  // what went wrong; empty: nothing
   // How long the server, or the kind of trouble, wants to be left alone; nothing: back off.
   std::optional<std::chrono::milliseconds> rest;
-  bool is_refused = false;  // what was told is at fault, not the way there
-  bool is_busy = false;     // the server has no room for another request just now
+  bool is_refused = false;    // what was told is at fault, not the way there
+  bool is_forbidden = false;  // the token is at fault, or there is none
+  bool is_busy = false;       // the server has no room for another request just now
   std::string instance;
   std::vector<storage::PushResult> results;
   std::vector<storage::HeldLog> held;

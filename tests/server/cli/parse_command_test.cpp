@@ -184,9 +184,12 @@ TEST(ParseCommand, FailsWhenItsOutputCannotBeWritten) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full here";
   ProgramOptions options{folder.path(), {}, false};
   options.out_file = "/dev/full";
-  const ProgramRun run = run_program({"parse"}, options);
-  EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.err, HasSubstr("could not be written"));
+  for (const std::string command : {"parse", "audit", "manual", "--help", "--version"}) {
+    const ProgramRun run = run_program({command}, options);
+    EXPECT_EQ(run.exit_code, 1) << command;
+    EXPECT_THAT(run.err, HasSubstr("the output could not be written")) << command;
+    EXPECT_THAT(run.err, Not(HasSubstr("Success"))) << command;
+  }
 }
 
 }  // namespace

@@ -30,10 +30,23 @@ TEST(PushCommand, SaysWhatWaitsWhileNoServerAnswers) {
   EXPECT_THAT(run.err, ::testing::Not(HasSubstr("..")));
 }
 
+// With the patience of a minute it would outlast the test.
+TEST(PushCommand, EndsAtOnceWhereNoTokenCanBeRead) {
+  const TemporaryFolder folder;
+  folder.write("t/experiments/x/x_1/log-a_1_0.out", nemo_log(49));
+  const ProgramRun run =
+      run_program({"ingest", "--once", "--db", "runs.db", "--push", "http://127.0.0.1:9",
+                   "--token-file", "nosuch", "--cluster", "eos", "--push-patience", "86400", "t"},
+                  {folder.path(), {}, false});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("not pushed yet: 1 log. cannot read a token from nosuch."),
+                             HasSubstr("The next run goes on from there.")));
+}
+
 TEST(PushCommand, SaysHowLongItWaits) {
   const ProgramRun run = run_program({"ingest", "--help"}, {});
   EXPECT_THAT(run.out, AllOf(HasSubstr("--push-patience"), HasSubstr("=60"),
-                             HasSubstr("took nothing for a minute")));
+                             HasSubstr("nothing for a minute")));
 }
 
 }  // namespace
