@@ -91,11 +91,23 @@ void read_workload_folder(const Parts& folders, RunPath& path) {
 
 }  // namespace
 
+std::string_view uncompressed_name(std::string_view name) {
+  for (const std::string_view suffix : kCompressedSuffixes) {
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  }
+  return name;
+}
+
 FileRole classify_file(std::string_view relative_path) {
   const std::string_view name = relative_path.substr(relative_path.rfind('/') + 1);
   const bool is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
   if (name == "llmb-config.yaml" || (name.starts_with("llmb-config_") && is_yaml)) {
     return FileRole::llmb_config;
+  }
+  const std::string_view uncompressed = uncompressed_name(name);
+  if (uncompressed.size() < name.size()) {
+    const bool is_log = classify_file(uncompressed) == FileRole::training_log;
+    return is_log ? FileRole::compressed_log : FileRole::other;
   }
   if (!name.ends_with(".out")) return FileRole::other;
   if (name.starts_with("sbatch_")) return FileRole::batch_script_output;

@@ -5,6 +5,7 @@
 // Pure: looks at the text of the path only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,11 +33,17 @@ enum class FileRole {
   batch_script_output,   // sbatch_*.out
   voltage_boost_output,  // vboost.out
   llmb_config,           // llmb-config_<JOBID>.yaml, llmb-config.yaml
+  compressed_log,        // what would be a training log, were it unpacked: *.out.gz
   other,
 };
 
 // `relative_path`: below the watched root, '/' between parts.
 FileRole classify_file(std::string_view relative_path);
+// What gzip, zstd, xz, bzip2, lz4 and zip put behind the name of a file that they compress.
+inline constexpr std::array<std::string_view, 6> kCompressedSuffixes = {".gz",  ".zst", ".xz",
+                                                                        ".bz2", ".lz4", ".zip"};
+// The name before that; the whole name where it has no such ending.
+std::string_view uncompressed_name(std::string_view name);
 RunPath parse_run_path(std::string_view relative_path);
 
 }  // namespace llmb::parser

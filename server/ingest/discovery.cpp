@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "parser/foundation/instant.h"
+#include "parser/layout/run_path.h"
 #include "server/ingest/log_tail.h"
 #include "server/ingest/memory_shortage.h"
 
@@ -48,6 +49,7 @@ Scanner::Listener Discovery::make_listener() {
   listener.on_examined = [this](FileIndex file, const FileFacts& facts) { examine(file, facts); };
   listener.on_event = [this](FileIndex file) { see_event(file); };
   listener.on_missing = [this](FileIndex file) { mark_missing(file); };
+  listener.on_compressed = [this](const std::string& path) { reports_.leaves_compressed(path); };
   listener.on_configuration = [this](FileIndex index) {
     files_.at(index).wants_configuration = true;
     if (files_.at(index).memory.run != 0) readers_.enqueue(index);
@@ -309,6 +311,16 @@ void Discovery::unpark(FileState& file) {
   if (files_.set_parked(file, false)) reports_.unparked(file.relative_path);
 }
 
+bool Discovery::is_compressed(const std::string& relative_path) {
+  return root_.directory != nullptr &&
+         std::any_of(parser::kCompressedSuffixes.begin(), parser::kCompressedSuffixes.end(),
+                     [&](std::string_view suffix) {
+                       root_.budget.spend(1);
+                       return root_.directory->stat_file(relative_path + std::string(suffix));
+                     });
+}
+
+// Whose job is over and whose log is there in compressed form is not gone.
 void Discovery::mark_missing(FileIndex index) {
   FileState& file = files_.at(index);
   files_.set_vanished(file, true);
@@ -316,6 +328,12 @@ void Discovery::mark_missing(FileIndex index) {
   unfinished_.erase(index);
   files_.set_pending(file, 0);
   unpark(file);
+  const LogMemory& log = file.memory;
+  const bool is_over = log.is_settled || log.job_has_ended;
+  if (log.run != 0 && is_over && is_compressed(file.relative_path)) {
+    reports_.keeps_compressed(file.relative_path);
+    return;
+  }
   if (file.memory.run != 0 || file.memory.is_removed) reports_.vanished(file.relative_path);
   file.memory.is_removed = false;
 }

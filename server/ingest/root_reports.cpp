@@ -78,6 +78,20 @@ void RootReports::unparked(const std::string& relative_path) {
   writes_.push_at_once(UnparkedFile{root_.id, relative_path});
 }
 
+void RootReports::leaves_compressed(const std::string& relative_path) {
+  if (!may_log_again("unread compressed logs")) return;
+  warn(
+      "{}/{}: a compressed log, which is not read; nor are others of this root. Unpack it to "
+      "have its run",
+      root_.path, relative_path);
+}
+
+void RootReports::keeps_compressed(const std::string& relative_path) {
+  if (!may_log_again("compressed logs")) return;
+  warn("{}/{}: was compressed; its run stays as it was read, and so do others of this root",
+       root_.path, relative_path);
+}
+
 void RootReports::vanished(const std::string& relative_path) {
   writes_.push_at_once(VanishedFile{root_.id, relative_path, parser::instant_text(clock_.wall())});
 }

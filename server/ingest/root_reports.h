@@ -29,6 +29,9 @@ class RootReports {
   void advise(const std::string& advice);
   void parked(const FileState& file, const std::string& reason, std::chrono::milliseconds rest);
   void unparked(const std::string& relative_path);
+  // Of all such logs of the root one is named.
+  void leaves_compressed(const std::string& relative_path);
+  void keeps_compressed(const std::string& relative_path);
   void vanished(const std::string& relative_path);
   void returned(const std::string& relative_path);
   void publish(const FileTable& files, bool first_scan_done);

@@ -43,7 +43,8 @@ Scanner::Scanner(WatchedRoot& root, FileTable& files, const IngestOptions& optio
             {listener_.on_examined, listener_.on_event, listener_.on_missing,
              [this](const std::string& path, const FileFacts& facts) {
                new_configs_.note(root_, path, facts);
-             }}) {}
+             },
+             listener_.on_compressed}) {}
 
 bool Scanner::advance(SteadyTime now) {
   const WatchedCall call(call_watch_);

@@ -22,6 +22,7 @@ class Scanner {
     std::function<void(FileIndex, const FileFacts&)> on_examined;  // as TreeState's
     std::function<void(FileIndex)> on_event;
     std::function<void(FileIndex)> on_missing;
+    std::function<void(const std::string& relative_path)> on_compressed;
     // A llmb-config came, or changed, that belongs to it.
     std::function<void(FileIndex)> on_configuration;
     // A scan ended, with or without success; how long it worked.

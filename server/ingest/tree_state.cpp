@@ -144,6 +144,12 @@ void TreeState::leave(const Listing& listing, bool is_whole) {
 
 void TreeState::take_candidate(DirectoryIndex index, const Candidate& candidate) {
   if (index == kNoDirectory) return;
+  if (candidate.role == parser::FileRole::compressed_log) {
+    const std::string& path = candidate.relative_path;
+    const bool is_known = files_.find(std::string(parser::uncompressed_name(path))).has_value();
+    if (!is_known && root_.parts.hold(path)) listener_.on_compressed(path);
+    return;
+  }
   if (candidate.role == parser::FileRole::training_log) {
     if (!root_.parts.hold(candidate.relative_path)) return;
     if (const auto known = files_.find(candidate.relative_path)) {

@@ -34,6 +34,8 @@ class TreeState {
     std::function<void(FileIndex)> on_missing;
     // A llmb-config was looked at.
     std::function<void(const std::string& relative_path, const FileFacts&)> on_config;
+    // A compressed log was met that is not known by its name before that.
+    std::function<void(const std::string& relative_path)> on_compressed;
   };
 
   // References outlive the TreeState. No allowance: nothing is watched.

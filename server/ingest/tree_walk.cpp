@@ -30,7 +30,7 @@ bool is_dot_or_dot_dot(const char* name) {
 }  // namespace
 
 bool may_be_candidate(std::string_view name) {
-  return name.ends_with(".out") || name.starts_with("llmb-config");
+  return parser::uncompressed_name(name).ends_with(".out") || name.starts_with("llmb-config");
 }
 
 std::optional<FileFacts> stat_candidate(const Candidate& candidate) {
@@ -111,7 +111,10 @@ void TreeWalk::take_entry(int directory_fd, const char* name, unsigned char type
     return;
   }
   const parser::FileRole role = parser::classify_file(path_);
-  if (role != parser::FileRole::training_log && role != parser::FileRole::llmb_config) return;
+  if (role != parser::FileRole::training_log && role != parser::FileRole::compressed_log &&
+      role != parser::FileRole::llmb_config) {
+    return;
+  }
   on_candidate({path_, role, inode, directory_fd, name});
 }
 

@@ -20,7 +20,7 @@ namespace llmb::ingest {
 // A regular file (or what may be one) with the name of a log or a llmb-config.
 struct Candidate {
   const std::string& relative_path;  // valid during the call only
-  parser::FileRole role;             // training_log or llmb_config
+  parser::FileRole role;             // training_log, compressed_log or llmb_config
   std::uint64_t inode;
   int directory_fd;
   const char* name;

@@ -164,6 +164,8 @@ class Walker {
       skip(path, "output of the batch script, not a training log", SkippedFile::Kind::by_design);
     } else if (role == FileRole::voltage_boost_output) {
       skip(path, "output of vboost, not a training log", SkippedFile::Kind::by_design);
+    } else if (role == FileRole::compressed_log) {
+      skip(path, "a compressed log, which is not read: unpack it");
     } else if (type == DT_LNK) {
       skip_link(path, looks_like_log);
     } else if (looks_like_log) {

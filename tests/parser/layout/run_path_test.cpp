@@ -200,6 +200,11 @@ TEST(FileRole, IsToldFromTheName) {
   EXPECT_EQ(classify_file("a/llmb-config.yml"), FileRole::other);
   EXPECT_EQ(classify_file("a/log-x.err"), FileRole::other);
   EXPECT_EQ(classify_file("a.out/readme"), FileRole::other);
+  EXPECT_EQ(classify_file("a/log-x_1_0.out.gz"), FileRole::compressed_log);
+  EXPECT_EQ(classify_file("slurm-1.out.zst"), FileRole::compressed_log);
+  EXPECT_EQ(classify_file("a/sbatch_acct-acct.x_1.out.gz"), FileRole::other);
+  EXPECT_EQ(classify_file("a/weights.gz"), FileRole::other);
+  EXPECT_EQ(classify_file("a/.gz"), FileRole::other);
   EXPECT_EQ(classify_file(""), FileRole::other);
 }
 

@@ -77,6 +77,18 @@ TEST(ParseInput, EndsOnALinkThatPointsAtItself) {
   EXPECT_THAT(run.err, HasSubstr("skipped self: "));
 }
 
+TEST(ParseInput, NamesCompressedLogsOfATree) {
+  const TemporaryFolder folder;
+  folder.write("experiments/x/a.out", nemo_log(49));
+  folder.write("experiments/x/b.out.gz", "packed");
+  folder.write("experiments/x/c.gz", "packed");
+  const ProgramRun run = parse_json(folder, {"experiments"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(paths_in(run), ElementsAre("experiments/x/a.out"));
+  EXPECT_THAT(run.err, HasSubstr("x/b.out.gz: a compressed log, which is not read: unpack it"));
+  EXPECT_THAT(run.err, Not(HasSubstr("c.gz")));
+}
+
 TEST(ParseInput, GoesOnAfterWhatIsNoRegularFile) {
   const TemporaryFolder folder;
   folder.write("t/good.out", nemo_log(49));

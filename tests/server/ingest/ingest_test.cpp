@@ -216,6 +216,29 @@ TEST_F(IngestOnce, NotesWhatVanishedAndKeepsItsData) {
   EXPECT_EQ(steps_of(kLog).size(), 50U);
 }
 
+TEST_F(IngestOnce, KeepsARunWhoseLogWasCompressed) {
+  const std::string other = "x_1/log-a_2_0.out";
+  write(kLog, nemo_lines(0, 50));
+  write(other, nemo_lines(0, 20));  // running: nothing more of it will be read
+  ingest_once();
+  ASSERT_EQ(run_of(kLog)->summary.status, parser::RunStatus::complete);
+  ASSERT_EQ(run_of(other)->summary.status, parser::RunStatus::running);
+  for (const std::string& log : {kLog, other}) {
+    write(log + ".gz", "\x1f\x8b");
+    std::filesystem::remove(tree_path(log));
+  }
+  for (int look = 0; look < 2; ++look) {  // the second by a process that has not seen it change
+    ingest_once();
+    EXPECT_FALSE(run_of(kLog)->vanished_at.has_value());
+    EXPECT_EQ(run_of(kLog)->summary.status, parser::RunStatus::complete);
+    EXPECT_TRUE(run_of(other)->vanished_at.has_value());
+    EXPECT_EQ(run_of(other)->summary.status, parser::RunStatus::incomplete);
+  }
+  std::filesystem::remove(tree_path(kLog + ".gz"));
+  ingest_once();
+  EXPECT_TRUE(run_of(kLog)->vanished_at.has_value()) << "neither form is there";
+}
+
 TEST_F(IngestOnce, JudgesARunAsOverWhoseLogIsGone) {
   write(kLog, nemo_lines(0, 20));
   ingest_once();
