@@ -57,6 +57,31 @@ describe("live", () => {
     });
   });
 
+  test("a row that outgrows its place in a sorted list keeps it, and the list says so", async () => {
+    const logs = [1, 2].map((at) => {
+      const experiment = `pretrain_grok1_314b_fp8_gpus8_sorted${at}`;
+      return new NemoLog(daemon.tree, { experiment, jobId: 60020 + at, launchedAt: 1800000120 + at });
+    });
+    logs[0].growTo(3);
+    logs[1].growTo(5);
+    const query = "q=_sorted&sort=last_iteration";
+    await until("both", async () => {
+      const { runs } = await daemon.get(`/api/v1/runs?${query}`);
+      return runs.map((run) => run.last_iteration).join() === "3,5";
+    });
+    await withPage(browser, `${daemon.url}/runs?${query}`, {}, async (page) => {
+      const iterations = async () =>
+        (await cells(page, "progress").allInnerTexts()).map((text) => parseInt(text, 10)).join();
+      await until("both rows", async () => (await iterations()) === "3,5");
+      logs[0].growTo(8);
+      await until("the row in its place", async () => (await iterations()) === "8,5");
+      await page.getByRole("status").getByText(/changed since this list was sorted/).waitFor();
+      await page.getByRole("button", { name: "Sort again" }).click();
+      await until("the order", async () => (await iterations()) === "5,8");
+      assert.equal(await page.getByRole("button", { name: "Sort again" }).count(), 0);
+    });
+  });
+
   test("a restart of the daemon is shown, and survived", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page, complaints) => {
       await page.getByText("live", { exact: true }).waitFor();

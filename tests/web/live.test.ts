@@ -6,6 +6,7 @@ import type { Run, RunChange } from "../../web/src/api/types";
 import { Coalescer } from "../../web/src/state/coalesce";
 import { readListState } from "../../web/src/state/list_state";
 import { RunListStore } from "../../web/src/state/run_list";
+import { isStillSorted } from "../../web/src/state/run_order";
 
 class FakeStream implements Stream {
   readyState = 1;
@@ -213,6 +214,60 @@ test("a new run reloads the list", async () => {
   list.runs = [run(2), run(1)];
   store.onRun({ run_id: 2, kind: "added" });
   await settled(() => store.runs.value.length === 2);
+});
+
+// A list of three by step time, the run of the middle of which then changes.
+async function listWithChange(sort: string, changes: Partial<Run>, next_cursor: string | null) {
+  const runs = [1, 2, 3].map((id) => run(id, { step_time_s_mean: id, launched_at: `2026-01-0${id}` }));
+  if (sort.startsWith("-")) runs.reverse();
+  const asked = serve({
+    "/api/v1/runs": { runs, next_cursor, total: 3, is_total_exact: true },
+    "/api/v1/runs/2": run(2, { ...runs[1], revision: 2, last_iteration: 23, ...changes }),
+  });
+  const store = new RunListStore();
+  await store.load(readListState(new URLSearchParams(sort && { sort })));
+  store.onRun({ run_id: 2, kind: "grown" });
+  await settled(() => store.runs.value[1]?.last_iteration === 23);
+  return { store, asked };
+}
+
+test("a sorted list whose row changed out of its place keeps the rows, and says so", async () => {
+  for (const sort of ["step_time_s_mean", "-step_time_s_mean"]) {
+    const { store } = await listWithChange(sort, { step_time_s_mean: 7.5 }, null);
+    const [first, second, third] = sort.startsWith("-") ? [3, 2, 1] : [1, 2, 3];
+    assert.deepEqual(store.runs.value.map(({ id }) => id), [first, second, third]);
+    assert.equal(store.isOrderOld.value, true);
+    await store.load(readListState(new URLSearchParams({ sort })));
+    assert.equal(store.isOrderOld.value, true, "the answer is older than the row");
+  }
+  const unknown = await listWithChange("step_time_s_mean", { step_time_s_mean: null }, null);
+  assert.equal(unknown.store.isOrderOld.value, true, "runs without a value come last");
+});
+
+test("a row that changed within its place leaves the list sorted", async () => {
+  for (const changes of [{}, { step_time_s_mean: 2.5 }, { step_time_s_mean: 3 }]) {
+    const { store } = await listWithChange("step_time_s_mean", changes, null);
+    assert.equal(store.isOrderOld.value, false, JSON.stringify(changes));
+  }
+  const tied = await listWithChange("step_time_s_mean", { step_time_s_mean: 1 }, null);
+  assert.equal(tied.store.isOrderOld.value, false, "the id decides");
+  const lower = await listWithChange("-step_time_s_mean", { step_time_s_mean: 1.5 }, null);
+  assert.equal(lower.store.isOrderOld.value, false);
+});
+
+test("the newest first is put right by itself", async () => {
+  const { store, asked } = await listWithChange("", { launched_at: "2026-02-01" }, null);
+  const before = asked.length;
+  await settled(() => asked.slice(before).includes("/api/v1/runs"));
+  assert.equal(store.isOrderOld.value, false);
+});
+
+test("where the last row loaded belongs is not known while there are more", () => {
+  const last = run(2, { step_time_s_mean: 2 });
+  const before = new Map([[2, last]]);
+  const after = [run(1, { step_time_s_mean: 1 }), { ...last, step_time_s_mean: 9 }];
+  assert.equal(isStillSorted(before, after, "step_time_s_mean", true), true);
+  assert.equal(isStillSorted(before, after, "step_time_s_mean", false), false);
 });
 
 test("a refused request is shown with the server's own reason", async () => {

@@ -123,17 +123,7 @@ export function RunsPage() {
         <>
           <div class="list-bar">
             <PickBar picks={state.pick} onClear={() => go({ ...state, pick: [] }, true)} />
-            {store.hasNews.value && (
-              <button
-                type="button"
-                onClick={() => {
-                  scrollTo(0, 0);
-                  void store.load(readListState(place.value.query));
-                }}
-              >
-                Runs came or changed: show them
-              </button>
-            )}
+            <ListNews store={store} />
             <span class="exports">
               <a href={exportHref(state, "csv")} download>
                 CSV
@@ -168,6 +158,26 @@ export function RunsPage() {
         </>
       )}
     </>
+  );
+}
+
+// What the rows no longer are, with the way to make them so again.
+function ListNews({ store }: { store: RunListStore }) {
+  const hasNews = store.hasNews.value;
+  if (!hasNews && !store.isOrderOld.value) return <span role="status" />;
+  return (
+    <span class="list-news" role="status">
+      {!hasNews && "Runs have changed since this list was sorted; they keep their places."}
+      <button
+        type="button"
+        onClick={() => {
+          if (hasNews) scrollTo(0, 0);
+          void store.load(readListState(place.value.query));
+        }}
+      >
+        {hasNews ? "Runs came or changed: show them" : "Sort again"}
+      </button>
+    </span>
   );
 }
 

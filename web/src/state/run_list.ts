@@ -1,5 +1,6 @@
 // The list of runs as far as it was looked at, kept up to date by events: a run that changed is
 // asked for again and patched in place, so that rows do not jump; many changes at once reload it.
+// Where a patch leaves a row out of the order that was asked for, the list says so.
 // One store lives as long as the page, so that who comes back finds the rows where they were.
 import { batch, computed, signal } from "@preact/signals";
 import { asProblem, fetchRun, fetchRuns, isAbort, Problem } from "../api/client";
@@ -10,10 +11,12 @@ import { Coalescer } from "./coalesce";
 import {
   apiQuery,
   kChoiceKeys,
+  kDefaultSort,
   matchesFilters,
   type ChoiceKey,
   type ListState,
 } from "./list_state";
+import { isStillSorted } from "./run_order";
 
 const kFirstRuns = 100; // what is shown at once
 const kPageRuns = 500; // the server's own limit
@@ -37,6 +40,7 @@ export class RunListStore implements LiveListener {
   // To scroll to: of those that nobody counted, a page more.
   readonly rowCount = computed(() => this.total.value + (this.isTotalExact.value ? 0 : kPageRuns));
   readonly hasNews = signal(false); // the rows shown are no longer all that there is
+  readonly isOrderOld = signal(false); // rows shown have changed, and stand where they stood
   readonly answeredAt = signal(0); // ms since the epoch
   readonly phase = signal<Phase>("loading");
   readonly problem = signal<Problem | null>(null);
@@ -91,9 +95,8 @@ export class RunListStore implements LiveListener {
 
   // Each run once (one that moved between two pages comes twice), and never older than it is
   // shown: an answer may have been on its way while a patch came in.
-  private newest(runs: Run[]): Run[] {
+  private newest(once: ReadonlyMap<number, Run>): Run[] {
     const shown = new Map(this.runs.value.map((run) => [run.id, run]));
-    const once = new Map(runs.map((run) => [run.id, run]));
     return [...once.values()].map((run) => {
       const known = shown.get(run.id);
       return known && known.revision > run.revision ? known : run;
@@ -124,6 +127,7 @@ export class RunListStore implements LiveListener {
         page = await fetchRuns(apiQuery(state, limit, cursor), request.signal);
         runs = runs.concat(page.runs);
       } while (page.next_cursor && runs.length < count);
+      this.isOrderOld.value = false;
       this.show(runs, page);
       this.learnChoices(runs);
       if (!this.hasAllChoices) this.learnAllChoices();
@@ -151,9 +155,11 @@ export class RunListStore implements LiveListener {
 
   // `last`: the page with the last of them.
   private show(runs: Run[], last: RunPage): void {
-    const shown = this.newest(runs);
+    const once = new Map(runs.map((run) => [run.id, run]));
+    const shown = this.newest(once);
     this.nextCursor = last.next_cursor;
     const isEnd = last.next_cursor === null;
+    this.checkOrder(once, shown);
     batch(() => {
       this.runs.value = shown;
       // A run that moved between two pages may be counted, and yet be on neither.
@@ -163,6 +169,15 @@ export class RunListStore implements LiveListener {
       this.phase.value = "ready";
       this.answeredAt.value = Date.now();
     });
+  }
+
+  // The newest first is what is watched as it grows, and is put right at once; under another order
+  // rows keep their places until who reads them asks.
+  private checkOrder(before: ReadonlyMap<number, Run>, after: readonly Run[]): void {
+    const { state } = this;
+    if (!state || isStillSorted(before, after, state.sort, this.nextCursor === null)) return;
+    if (state.sort === kDefaultSort) this.reloads.add(0);
+    else this.isOrderOld.value = true;
   }
 
   private tell(error: unknown): void {
@@ -195,6 +210,7 @@ export class RunListStore implements LiveListener {
     batch(() => {
       this.total.value -= before.length - after.length;
       this.runs.value = after;
+      this.checkOrder(new Map(before.map((run) => [run.id, run])), after);
     });
   }
 
