@@ -63,7 +63,8 @@ describe("the form that submits jobs", { skip }, () => {
       await page.getByRole("button", { name: "Look at it first" }).click();
       await page.getByText(/Would run on/).waitFor();
       await page.getByRole("button", { name: "Submit", exact: true }).click();
-      await page.getByRole("heading", { name: /1 job on the way to Slurm/ }).waitFor();
+      await page.getByRole("heading", { name: "1 job sent: not submitted" }).waitFor();
+      await page.locator(".submit .panel li .status").getByText("not submitted").waitFor();
       const { jobs } = await service.get("/api/v1/jobs");
       assert.equal(jobs.length, 1);
       await page.locator(`.panel a[href="/jobs/${jobs[0].id}"]`).click();

@@ -1,6 +1,8 @@
 // What the form that submits jobs sends, and what it refuses to send.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JobState } from "../../web/src/api/types";
+import { sentWords } from "../../web/src/job_words";
 import {
   kEmptySubmission,
   SubmissionKeys,
@@ -43,4 +45,15 @@ test("a body keeps its key until its submission succeeded", () => {
   assert.equal(keys.keyOf("a"), first, "its answer was lost");
   keys.succeeded("a");
   assert.notEqual(keys.keyOf("a"), first, "the same once more is another submission");
+});
+
+test("what was sent is told by its state of now", () => {
+  const words = (...states: JobState[]) => sentWords(states.map((state) => ({ state })));
+  assert.equal(words("submitting"), "1 job on the way to Slurm");
+  assert.equal(words("pending"), "1 job sent: pending");
+  assert.equal(words("completed", "completed"), "2 jobs sent: completed");
+  assert.equal(
+    words("running", "submitting", "running", "not_submitted"),
+    "4 jobs sent: 2 running, 1 on the way to Slurm, 1 not submitted",
+  );
 });

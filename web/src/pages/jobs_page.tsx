@@ -41,7 +41,9 @@ export function JobsPage() {
           <LoggedJobs />
         </>
       )}
-      {areOn && <SubmitForm isOpen={queryValue("workload") !== ""} />}
+      {areOn && (
+        <SubmitForm isOpen={queryValue("workload") !== ""} jobs={value.value?.jobs ?? []} />
+      )}
       {list && areOn && list.jobs.length === 0 && (
         <HintPanel title="No job yet">
           <p>Submit one, here or from a machine with this configuration:</p>

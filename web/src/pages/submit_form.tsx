@@ -2,8 +2,10 @@
 // be told) and then sent.
 import { useEffect, useState } from "preact/hooks";
 import { asProblem, dryRunJobs, fetchRecipes, submitJobs, type Problem } from "../api/client";
-import type { DryRun, Recipe, Submitted } from "../api/types";
+import type { DryRun, Job, Recipe, Submitted } from "../api/types";
 import { formatCount, formatPlural, formatWorkload } from "../format";
+import { sentWords } from "../job_words";
+import { JobStateMark } from "../parts/job_state";
 import { ProblemPanel } from "../parts/panels";
 import { Sentences } from "../parts/sentences";
 import { Table } from "../parts/table";
@@ -41,7 +43,8 @@ function randomKey(): string {
 // A request that is sent again because its answer was lost submits once, also by a form opened anew.
 const submissionKeys = new SubmissionKeys(randomKey);
 
-export function SubmitForm({ isOpen }: { isOpen: boolean }) {
+// `jobs`: the newest, as they are now.
+export function SubmitForm({ isOpen, jobs }: { isOpen: boolean; jobs: Job[] }) {
   const [recipes, setRecipes] = useState<Recipe[]>([]);
   const [fields, setFields] = useState(prefilled);
   const [token, setToken] = useState("");
@@ -103,7 +106,7 @@ export function SubmitForm({ isOpen }: { isOpen: boolean }) {
         <code>llmb-report token create NAME --scope submit</code>; the configuration lists it under{" "}
         <code>submitters</code>.
       </p>
-      {outcome && <OutcomePanel outcome={outcome} />}
+      {outcome && <OutcomePanel outcome={outcome} jobs={jobs} />}
     </details>
   );
 }
@@ -186,7 +189,7 @@ function RecipeFields({ recipes, fields, problems, onSet }: RecipeFieldsProps) {
   );
 }
 
-function OutcomePanel({ outcome }: { outcome: Outcome }) {
+function OutcomePanel({ outcome, jobs }: { outcome: Outcome; jobs: Job[] }) {
   switch (outcome.kind) {
     case "problem":
       return <ProblemPanel problem={outcome.problem} />;
@@ -199,20 +202,32 @@ function OutcomePanel({ outcome }: { outcome: Outcome }) {
         </>
       );
     case "sent":
-      return (
-        <section class="panel" role="status">
-          <h2>{formatPlural(outcome.answer.jobs.length, "job")} on the way to Slurm</h2>
-          <ul>
-            {outcome.answer.jobs.map((job) => (
-              <li key={job.id}>
-                <a href={`/jobs/${job.id}`}>{job.experiment}</a>
-              </li>
-            ))}
-          </ul>
-          <Sentences sentences={outcome.answer.notes} />
-        </section>
-      );
+      return <SentPanel answer={outcome.answer} jobs={jobs} />;
   }
+}
+
+// Follows what was sent: the answer is of when it was sent, the list of jobs of now.
+function SentPanel({ answer, jobs }: { answer: Submitted; jobs: Job[] }) {
+  const now = answer.jobs.map((sent) => {
+    const listed = jobs.find(({ id }) => id === sent.id);
+    return listed && listed.revision >= sent.revision ? listed : sent;
+  });
+  return (
+    <section class="panel" role="status">
+      <h2>{sentWords(now)}</h2>
+      <ul>
+        {now.map((job) => (
+          <li key={job.id}>
+            <a href={`/jobs/${job.id}`}>{job.experiment}</a>
+            <span class="sub">
+              <JobStateMark state={job.state} /> {job.trouble ?? job.state_reason ?? ""}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Sentences sentences={answer.notes} />
+    </section>
+  );
 }
 
 function DryRunPanel({ run }: { run: DryRun }) {
