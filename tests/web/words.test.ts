@@ -230,7 +230,10 @@ test("what is not decided says what would decide it; what is equivalent is decid
   const equivalence = { margin: 0.01, is_equivalent: true, p_value: 0.001 };
   const equal = compared("no_difference_shown", 0.002, { equivalence });
   assert.equal(decisionWords(equal), "");
-  assert.equal(verdictWords("step_time_s", equal), "0.2 % slower, equivalent within 1 %");
+  assert.equal(
+    verdictWords("step_time_s", equal),
+    "0.2 % slower, equivalent within 1 % (two one-sided tests, 90 % interval)",
+  );
   assert.equal(decisionWords(compared("slower", 0.02)), "");
 });
 

@@ -10,6 +10,10 @@ function directed(metric: ComparedMetric, relative: number, decimals = 1): strin
   return `${text} ${isSlower ? "slower" : "faster"}`;
 }
 
+// Said wherever equivalence is: the 95 % interval that stands beside it is wider, and may reach
+// beyond the margin.
+const kEquivalenceTest = "(two one-sided tests, 90 % interval)";
+
 export function verdictWords(metric: ComparedMetric, comparison: MetricComparison): string {
   const { verdict, relative_difference: relative, equivalence } = comparison;
   if (verdict === "not_comparable") return "not comparable";
@@ -17,7 +21,7 @@ export function verdictWords(metric: ComparedMetric, comparison: MetricCompariso
   const words = directed(metric, relative);
   if (verdict !== "no_difference_shown") return words;
   return equivalence?.is_equivalent
-    ? `${words}, equivalent within ${formatPercent(equivalence.margin, 0)}`
+    ? `${words}, equivalent within ${formatPercent(equivalence.margin, 0)} ${kEquivalenceTest}`
     : `${words}, within run-to-run noise`;
 }
 
