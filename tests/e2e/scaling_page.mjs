@@ -27,6 +27,9 @@ describe("the scaling page", () => {
             const text = await plot.locator(".tick").first().boundingBox();
             return text.height >= 12;
           });
+          const smallest = points[0].gpu_count.toLocaleString("en");
+          const heads = await section.locator("thead th").allInnerTexts();
+          assert.match(heads[6], new RegExp(`^efficiency against ${smallest} GPU`, "i"));
           const gpus = await section.locator("tbody th").allInnerTexts();
           const known = [...points, ...published].map((point) => point.gpu_count);
           assert.deepEqual(

@@ -6,7 +6,13 @@ import type { PublishedPoint, Scaling, ScalingPoint, ScalingSeries } from "../ap
 import { kPanZoomHint } from "../chart/pan_zoom";
 import { useZoom } from "../chart/plot_zoom";
 import { ScalingPlot } from "../chart/scaling_plot";
-import { efficiencyPlot, sharedAxis, throughputPlot } from "../chart/scaling_points";
+import {
+  efficiencyBases,
+  efficiencyPlot,
+  publishedEfficiency,
+  sharedAxis,
+  throughputPlot,
+} from "../chart/scaling_points";
 import {
   formatCount,
   formatKey,
@@ -173,6 +179,7 @@ function Series({ series }: { series: ScalingSeries }) {
         <span>┄ as at the smallest scale</span>
         {axis.length > 1 && <span class="no-print">{kPanZoomHint}.</span>}
       </p>
+      <p class="window-note">{basesText(series)}</p>
       <Table series={series} />
       <PlotCopies
         name={`scaling-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`}
@@ -184,18 +191,38 @@ function Series({ series }: { series: ScalingSeries }) {
   );
 }
 
-const kHeads = [
-  "GPUs",
-  "global batch",
-  "runs",
-  "tokens/s/GPU",
-  "95 % interval",
-  "tokens/s",
-  "efficiency",
-  "published tokens/s/GPU",
-  "published efficiency",
-  "against published",
-];
+// "Efficiency is against 128 GPUs, measured and published."
+function basesText(series: ScalingSeries): string {
+  const { measured, published } = efficiencyBases(series);
+  const gpus = (count: number) => formatPlural(count, "GPU");
+  if (measured === null) return "";
+  if (published === null) return `Efficiency is against ${gpus(measured)}, the smallest measured.`;
+  if (measured === published) {
+    return `Efficiency is against ${gpus(measured)}, measured and published.`;
+  }
+  return (
+    `Measured efficiency is against ${gpus(measured)}, published efficiency against ` +
+    `${gpus(published)}: the two do not compare.`
+  );
+}
+
+function headsOf(series: ScalingSeries): string[] {
+  const { measured, published } = efficiencyBases(series);
+  const against = (gpus: number | null) =>
+    gpus === null ? "" : ` against ${formatPlural(gpus, "GPU")}`;
+  return [
+    "GPUs",
+    "global batch",
+    "runs",
+    "tokens/s/GPU",
+    "95 % interval",
+    "tokens/s",
+    `efficiency${against(measured)}`,
+    "published tokens/s/GPU",
+    `published efficiency${against(published)}`,
+    "against published",
+  ];
+}
 
 function Table({ series }: { series: ScalingSeries }) {
   return (
@@ -203,7 +230,7 @@ function Table({ series }: { series: ScalingSeries }) {
       <table class="plain scaling-table">
         <thead>
           <tr>
-            {kHeads.map((title) => (
+            {headsOf(series).map((title) => (
               <th key={title} scope="col" class="number">
                 {title}
               </th>
@@ -214,6 +241,7 @@ function Table({ series }: { series: ScalingSeries }) {
           {gpuCounts(series).map((gpus) => (
             <Row
               key={gpus}
+              series={series}
               gpus={gpus}
               points={series.points.filter((point) => point.gpu_count === gpus)}
               published={series.published.find((point) => point.gpu_count === gpus)}
@@ -232,12 +260,13 @@ function gpuCounts(series: ScalingSeries): number[] {
 }
 
 interface RowProps {
+  series: ScalingSeries;
   gpus: number;
   points: ScalingPoint[];
   published: PublishedPoint | undefined;
 }
 
-function Row({ gpus, points, published }: RowProps) {
+function Row({ series, gpus, points, published }: RowProps) {
   const measured = points.length > 0 ? points : [null];
   return (
     <>
@@ -259,7 +288,9 @@ function Row({ gpus, points, published }: RowProps) {
             {formatPercent(point?.efficiency)}
           </td>
           <td class="number">{formatNumber(published?.tokens_per_s_per_gpu)}</td>
-          <td class="number">{formatPercent(published?.efficiency)}</td>
+          <td class="number">
+            {formatPercent(published && publishedEfficiency(series, published))}
+          </td>
           <td class="number">{formatSpeed(point?.speed_against_reference?.mean)}</td>
         </tr>
       ))}
