@@ -26,6 +26,7 @@ describe("the history page", () => {
         await section(page).first().waitFor();
         assert.equal(await section(page).count(), repeated.length);
         const first = section(page).first(); // what changed stands first
+        assert.match(await first.locator("figcaption").innerText(), /^Median step time, s/);
         assert.equal(await first.locator("circle.point").count(), runs.length);
         assert.equal(await first.locator(".change").count(), changes.length);
         assert.equal(await first.locator(".changes li").count(), changes.length);

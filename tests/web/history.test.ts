@@ -9,6 +9,7 @@ import {
   amountWords,
   causeWords,
   isWithin,
+  levelWords,
   newestWords,
   seriesName,
   summaryWords,
@@ -129,6 +130,7 @@ test("a change says how much, and with what", () => {
   assert.equal(seriesName(slowed), "llama3 70b fp8, 64 × gb200");
   assert.equal(seriesName({ ...slowed, cluster: "eos" }), "llama3 70b fp8, 64 × gb200, eos");
   assert.equal(amountWords(change), "5.0 % slower");
+  assert.match(levelWords(change), /^, median step time 2\S* s to 2\.1\S* s$/);
   assert.equal(causeWords(change), "What changed with it: NCCL ALGO from not stated to Ring.");
   assert.match(causeWords({ ...change, differences: [] }), /^Nothing that is known/);
   assert.match(newestWords(weekly([2, 2])), /^Its level never changed/);

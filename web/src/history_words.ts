@@ -75,11 +75,11 @@ export function amountWords({ verdict, step_time_ratio: ratio }: HistoryChange):
   return ratio === null ? verdict : `${formatPercent(Math.abs(ratio - 1))} ${verdict}`;
 }
 
-// ", 12.31 s to 12.82 s a step"; empty where a level is not known.
+// ", median step time 12.31 s to 12.82 s"; empty where a level is not known.
 export function levelWords(change: HistoryChange): string {
   const { step_time_s_before: before, step_time_s_after: after } = change;
   if (before === null || after === null) return "";
-  return `, ${formatSeconds(before)} to ${formatSeconds(after)} a step`;
+  return `, median step time ${formatSeconds(before)} to ${formatSeconds(after)}`;
 }
 
 export function differenceWords({ key, before, after }: HistoryChange["differences"][number]) {

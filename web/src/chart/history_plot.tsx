@@ -49,7 +49,7 @@ export function HistoryPlot({ series, zone, summary }: Props) {
   return (
     <figure class="plot-card history-plot" ref={figure}>
       <figcaption>
-        Step time, s{plot.isInTime ? "" : ", in the order of the runs"}
+        Median step time, s{plot.isInTime ? "" : ", in the order of the runs"}
         <span class="readout" aria-hidden="true">
           {pointed && runWords(pointed.run, zone)}
         </span>
@@ -99,7 +99,7 @@ export function HistoryPlot({ series, zone, summary }: Props) {
 
 function runWords(run: HistorySeries["runs"][number], zone: Zone): string {
   const started = formatInstant(run.launched_at, zone);
-  return `run ${run.id}, ${started}: ${formatSeconds(run.step_time_s_median)}`;
+  return `run ${run.id}, ${started}: median step ${formatSeconds(run.step_time_s_median)}`;
 }
 
 // An arrow up for slower, as the step time goes; its number leads to the sentence.

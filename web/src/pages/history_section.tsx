@@ -40,7 +40,7 @@ export function HistorySection({ series }: { series: HistorySeries }) {
         series={series}
         zone={zone.value}
         summary={
-          `Step times of ${runs} of ${name}, with ${changes} of their level. ` +
+          `Median step times of ${runs} of ${name}, with ${changes} of their level. ` +
           "The table below lists them."
         }
       />
