@@ -270,6 +270,33 @@ describe("the runs page", () => {
     });
   }
 
+  test("cuts no value of a run where rows are cards", async () => {
+    for (const query of ["", "?status=failed"]) {
+      await withPage(browser, `${daemon.url}/runs${query}`, {}, async (page) => {
+        await rows(page).first().waitFor();
+        const cut = [];
+        for (const width of [390, 701, 768, 900, 1024, 1100]) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.locator("table.as-cards tr[data-run]").first().waitFor();
+          const texts = await page
+            .locator("table.as-cards tr[data-run] td:not(.col-experiment)")
+            .evaluateAll((all) =>
+              all
+                .flatMap((cell) => [cell, ...cell.querySelectorAll("span")])
+                .filter((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)
+                .map((part) => part.textContent),
+            );
+          cut.push(...texts.map((text) => `${text} at ${width} px`));
+          const below = await page.locator("table.as-cards tr[data-run]").evaluateAll((all) =>
+            all.filter((row) => row.scrollHeight > row.clientHeight + 1).length,
+          );
+          if (below > 0) cut.push(`${below} cards at their foot at ${width} px`);
+        }
+        assert.deepEqual(cut, []);
+      });
+    }
+  });
+
   // Names of filters, and of the lists beside the exports.
   const popUp = (page, name) =>
     page.locator("details.choice").filter({ has: page.locator("summary", { hasText: name }) });

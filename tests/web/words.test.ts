@@ -135,6 +135,8 @@ test("rows beside the screen wait while whole screens go by", () => {
 test("columns that do not fit make cards, with a place for each", () => {
   assert.equal(rowLayout(1000, [100, 100], 230).isCards, false);
   const cards = rowLayout(320, [100, 100, 100, 100, 100], 230);
+  const doubled = rowLayout(320, [100, 100, 100, 100, 100, 100], 230, 1);
+  assert.ok(doubled.rowHeight > cards.rowHeight, "seven cells need a fourth line");
   assert.equal(cards.isCards, true);
   assert.equal(cards.cardColumns, 2);
   assert.ok(cards.rowHeight > rowLayout(1000, Array(20).fill(100), 230).rowHeight - 300);

@@ -102,7 +102,8 @@ function useLayout(table: { current: HTMLTableElement | null }, columns: Column[
   }, []);
   return useMemo(() => {
     const others = columns.filter((column) => column !== kNameColumn).map(({ width }) => width);
-    return rowLayout(available - kPickWidth, others, kNameColumn.width);
+    const doubles = columns.filter(({ key }) => key === "status").length; // has the cause, too
+    return rowLayout(available - kPickWidth, others, kNameColumn.width, doubles);
   }, [available, columns]);
 }
 

@@ -34,25 +34,28 @@ export interface RowLayout {
 }
 
 export const kTableRowHeight = 58;
-const kCardLineHeight = 46; // a label and its value, and the space below them
+const kCardLineHeight = 62; // a label, its value and what is said of it, and the space below
 const kCardHeadHeight = 58; // the name, on two lines
 const kCardEdges = 40; // padding, border and gap
-const kCardColumnWidthMin = 124;
+const kCardColumnWidthMin = 148; // the gap beside it included
 const kCardPadding = 34;
 
-// `widths`: of the columns beside the name, px; `nameWidthMin`: what the name needs at least.
+// `widths`: of the columns beside the name, px; `nameWidthMin`: what the name needs at least. `doubles`:
+// how many of them take two columns of a card.
 export function rowLayout(
   available: number,
   widths: readonly number[],
   nameWidthMin: number,
+  doubles = 0,
 ): RowLayout {
   const wanted = widths.reduce((sum, width) => sum + width, nameWidthMin);
   if (wanted <= available) return { isCards: false, cardColumns: 0, rowHeight: kTableRowHeight };
   const cardColumns = Math.max(2, Math.floor((available - kCardPadding) / kCardColumnWidthMin));
-  const lines = Math.ceil(widths.length / cardColumns);
+  const cells = widths.length + doubles;
+  const lines = Math.ceil(cells / cardColumns);
   return {
     isCards: true,
-    cardColumns: Math.min(cardColumns, widths.length),
+    cardColumns: Math.min(cardColumns, cells),
     rowHeight: kCardEdges + kCardHeadHeight + lines * kCardLineHeight,
   };
 }
