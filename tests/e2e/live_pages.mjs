@@ -57,10 +57,40 @@ describe("live", () => {
     });
   });
 
-  test("a row that outgrows its place in a sorted list keeps it, and the list says so", async () => {
+  test("a step whose loss is not a number shows in chart, words and table", async () => {
+    const options = { gpus: 832, jobId: 60030, launchedAt: 1800000140, nanAt: [22] };
+    const log = new NemoLog(daemon.tree, options);
+    log.growTo(20);
+    const found = () => daemon.get("/api/v1/runs?job_id=60030");
+    const id = await until("its run", async () => (await found()).runs[0]?.id);
+    await withPage(browser, `${daemon.url}/runs/${id}`, {}, async (page) => {
+      await page.getByText("Table of 21 steps").waitFor();
+      assert.equal(await page.locator(".legend .swatch-nan").count(), 0);
+      log.growTo(30);
+      await page.getByText("1 step has a loss or a gradient norm that is not a number").waitFor();
+      await page.locator(".legend").getByText("not a number (NaN)").waitFor();
+      await page.getByRole("img", { name: /^Loss of .* In 1 step it is not a number/ }).waitFor();
+      await page.getByText("Table of 31 steps").click();
+      const row = page.getByRole("region", { name: "Steps" }).locator("tr", { hasText: "NaN" });
+      assert.equal(await row.locator("th").innerText(), "22");
+      const canvas = page.getByRole("img", { name: /^Loss of/ }).locator("canvas");
+      const red = await canvas.evaluate((element) => {
+        const { width, height } = element;
+        const { data } = element.getContext("2d").getImageData(0, 0, width, height);
+        const isRed = (at) => data[at] > 150 && data[at + 1] < 80 && data[at + 2] < 80;
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4) count += isRed(at) && data[at + 3] > 200;
+        return count;
+      });
+      assert.ok(red > 3, "the cross is drawn");
+    });
+  });
+
+  test("a row that outgrows its place in a sorted list keeps it, and it is told", async () => {
     const logs = [1, 2].map((at) => {
       const experiment = `pretrain_grok1_314b_fp8_gpus8_sorted${at}`;
-      return new NemoLog(daemon.tree, { experiment, jobId: 60020 + at, launchedAt: 1800000120 + at });
+      const options = { experiment, jobId: 60020 + at, launchedAt: 1800000120 + at };
+      return new NemoLog(daemon.tree, options);
     });
     logs[0].growTo(3);
     logs[1].growTo(5);

@@ -11,12 +11,13 @@ export function stepTime(iteration) {
   return iteration === 0 ? 231.7 : Number((7.38 + 0.003 * ((iteration * 7) % 5)).toPrecision(4));
 }
 
-function stepLine(iteration, last) {
+function stepLine(iteration, last, isNan) {
+  const loss = isNan ? "nan" : `11.${90 - iteration}`;
   const tflops =
     iteration === 0 ? "" : ` | TFLOPS_per_GPU: ${(4520 / stepTime(iteration)).toFixed(1)}`;
   return (
     `Training epoch 0, iteration ${iteration}/${last} | lr: 3e-07 | global_batch_size: 1024` +
-    ` | global_step: ${iteration} | reduced_train_loss: 11.${90 - iteration}` +
+    ` | global_step: ${iteration} | reduced_train_loss: ${loss}` +
     ` | train_step_timing in s: ${stepTime(iteration)}` +
     ` | consumed_samples: ${1024 * (iteration + 1)}${tflops}\n`
   );
@@ -25,8 +26,17 @@ function stepLine(iteration, last) {
 export class NemoLog {
   constructor(
     tree,
-    { gpus = 512, batch = 1024, jobId = 40001, launchedAt = 1750000000, experiment = "", last = 49 },
+    {
+      gpus = 512,
+      batch = 1024,
+      jobId = 40001,
+      launchedAt = 1750000000,
+      experiment = "",
+      last = 49,
+      nanAt = [], // iterations whose loss is NaN
+    },
   ) {
+    this.nanAt = nanAt;
     this.last = last;
     this.experiment = experiment || experimentName(gpus, batch);
     const name = this.experiment;
@@ -44,7 +54,9 @@ export class NemoLog {
   // Up to and with that iteration.
   growTo(iteration) {
     let text = "";
-    for (; this.next <= iteration; this.next += 1) text += stepLine(this.next, this.last);
+    for (; this.next <= iteration; this.next += 1) {
+      text += stepLine(this.next, this.last, this.nanAt.includes(this.next));
+    }
     appendFileSync(this.file, text);
   }
 }

@@ -218,7 +218,9 @@ test("a new run reloads the list", async () => {
 
 // A list of three by step time, the run of the middle of which then changes.
 async function listWithChange(sort: string, changes: Partial<Run>, next_cursor: string | null) {
-  const runs = [1, 2, 3].map((id) => run(id, { step_time_s_mean: id, launched_at: `2026-01-0${id}` }));
+  const runs = [1, 2, 3].map((id) =>
+    run(id, { step_time_s_mean: id, launched_at: `2026-01-0${id}` }),
+  );
   if (sort.startsWith("-")) runs.reverse();
   const asked = serve({
     "/api/v1/runs": { runs, next_cursor, total: 3, is_total_exact: true },

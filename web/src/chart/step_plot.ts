@@ -21,7 +21,7 @@ export interface PlotInput {
 // What is known of one iteration: drawn as a shape of its own, and said in words beside the chart.
 export interface ChartMark {
   iteration: number;
-  kind: "warm_up" | "outlier" | "periodic" | "checkpoint" | "evaluation";
+  kind: "warm_up" | "outlier" | "periodic" | "checkpoint" | "evaluation" | "nan";
   words: string;
 }
 
@@ -270,7 +270,7 @@ export class StepPlot {
   }
 
   // A checkpoint is a dotted line at its iteration, an evaluation a dashed one; a step that stands
-  // out has a ring round it.
+  // out has a ring round it, and one without a number a cross at the upper edge.
   private drawMarks(plot: uPlot): void {
     const { ctx } = plot;
     const { left, top, width, height } = plot.bbox;
@@ -283,7 +283,15 @@ export class StepPlot {
       if (x < left || x > left + width) continue;
       ctx.beginPath();
       if (kind === "warm_up") continue; // lies behind the lines
-      if (kind === "checkpoint" || kind === "evaluation") {
+      if (kind === "nan") {
+        const size = 4 * devicePixelRatio;
+        ctx.strokeStyle = cssColor("--bad");
+        ctx.setLineDash([]);
+        ctx.moveTo(x - size, top + devicePixelRatio);
+        ctx.lineTo(x + size, top + devicePixelRatio + 2 * size);
+        ctx.moveTo(x + size, top + devicePixelRatio);
+        ctx.lineTo(x - size, top + devicePixelRatio + 2 * size);
+      } else if (kind === "checkpoint" || kind === "evaluation") {
         ctx.strokeStyle = cssColor(kind === "checkpoint" ? "--run" : "--odd");
         const dash = kind === "checkpoint" ? [2, 3] : [8, 4];
         ctx.setLineDash(dash.map((length) => length * devicePixelRatio));

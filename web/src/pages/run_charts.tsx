@@ -12,6 +12,7 @@ import type {
 import { isOffScale } from "../chart/scale";
 import { allValues, chartSeries, hasValues, type ChartSeries } from "../chart/series";
 import { kPanZoomHint } from "../chart/pan_zoom";
+import { nanRows, nanSentences } from "../chart/nan_steps";
 import { StepChart } from "../chart/step_chart";
 import { interruptionSentences, marksOf } from "../chart/step_marks";
 import { plotRange, type ChartMark } from "../chart/step_plot";
@@ -97,6 +98,12 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
     () => marksOf(insight, checkpoints, steps, time),
     [insight, checkpoints, steps, time],
   );
+  const nan = useMemo(() => nanRows(steps, run.segments), [steps, run.segments]);
+  const nanMarks = useMemo(
+    () => ({ loss: nanMarksOf(steps, nan.loss), grad_norm: nanMarksOf(steps, nan.grad_norm) }),
+    [steps, nan],
+  );
+  const nanWords = nanSentences(steps, run.segments, nan);
   if (steps.iteration.length === 0) {
     return (
       <p class="nothing">
@@ -144,6 +151,7 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
           look="insight"
         />
       )}
+      <Sentences sentences={nanWords} />
       <StepChart
         {...common}
         showsAll={showsAll}
@@ -173,13 +181,36 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
         {lesser
           .filter(({ series }) => hasValues(series))
           .map(({ kind, series }) => (
-            <LesserChart key={kind.metric} kind={kind} series={series} steps={steps} {...common} />
+            <LesserChart
+              key={kind.metric}
+              kind={kind}
+              series={series}
+              steps={steps}
+              marks={
+                kind.metric === "loss" || kind.metric === "grad_norm"
+                  ? nanMarks[kind.metric]
+                  : kNoMarks
+              }
+              {...common}
+            />
           ))}
       </div>
-      <Legend windowText={windowText} marks={marks} />
-      <StepTable steps={steps} window={window} segment={segment} />
+      <Legend
+        windowText={windowText}
+        marks={[...marks, ...nanMarks.loss, ...nanMarks.grad_norm]}
+      />
+      <StepTable steps={steps} window={window} segment={segment} nan={nan} />
     </section>
   );
+}
+
+const kNoMarks: readonly ChartMark[] = [];
+
+function nanMarksOf(steps: Steps, rows: ReadonlySet<number>): ChartMark[] {
+  return [...rows].flatMap((row): ChartMark[] => {
+    const iteration = steps.iteration[row];
+    return iteration === undefined ? [] : [{ iteration, kind: "nan", words: "NaN" }];
+  });
 }
 
 // Where the log has the step: of the segment that counts, where it has it.
@@ -197,11 +228,12 @@ interface LesserProps {
   series: ChartSeries;
   steps: Steps;
   window: IterationWindow | null;
+  marks: readonly ChartMark[];
   onStep: (iteration: number) => void;
 }
 
 // Every value is on the scale: where these metrics come from matters as much as where they are.
-function LesserChart({ kind, series, steps, window, onStep }: LesserProps) {
+function LesserChart({ kind, series, steps, window, marks, onStep }: LesserProps) {
   return (
     <StepChart
       title={kind.title}
@@ -211,10 +243,11 @@ function LesserChart({ kind, series, steps, window, onStep }: LesserProps) {
       mean={null}
       showsAll
       colorName="--chart-lesser"
+      marks={marks}
       height={160}
       onStep={onStep}
       formatValue={kind.format}
-      summary={summarize(kind.title, steps, null, null)}
+      summary={summarize(kind.title, steps, null, null) + nanSummary(marks)}
     />
   );
 }
@@ -225,7 +258,11 @@ const kMarkWords: Record<ChartMark["kind"], string> = {
   periodic: "periodically slow",
   checkpoint: "checkpoint",
   evaluation: "evaluation",
+  nan: "not a number (NaN)",
 };
+
+const nanSummary = (marks: readonly ChartMark[]) =>
+  marks.length === 0 ? "" : ` In ${formatPlural(marks.length, "step")} it is not a number.`;
 
 function Legend({ windowText, marks }: { windowText: string; marks: readonly ChartMark[] }) {
   const kinds = [...new Set(marks.map(({ kind }) => kind))];

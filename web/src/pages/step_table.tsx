@@ -1,6 +1,7 @@
 // The charts' twin in text: every step with every figure that the log prints for it.
 import { useState } from "preact/hooks";
 import type { StepMetric, Steps } from "../api/types";
+import { isNanStep, type NanRows } from "../chart/nan_steps";
 import { formatBytes, formatCount, formatNumber, formatPlural, formatScientific } from "../format";
 import { LogLink } from "../parts/log_link";
 import { windowHolds, type IterationWindow } from "../state/window";
@@ -23,6 +24,7 @@ interface Props {
   steps: Steps;
   window: IterationWindow | null;
   segment: number;
+  nan: NanRows;
 }
 
 export function StepTable(props: Props) {
@@ -35,7 +37,7 @@ export function StepTable(props: Props) {
   );
 }
 
-function Rows({ steps, window, segment }: Props) {
+function Rows({ steps, window, segment, nan }: Props) {
   const [rows, setRows] = useState(kRowsAtOnce);
   const metrics = kMetrics.filter(([key]) => steps[key]?.length);
   const hasSegments = new Set(steps.segment).size > 1;
@@ -79,7 +81,7 @@ function Rows({ steps, window, segment }: Props) {
                   <td>{counts ? "yes" : ""}</td>
                   {metrics.map(([key, , format]) => (
                     <td key={key} class="number">
-                      {format(steps[key]?.[row])}
+                      {isNanStep(nan, key, row) ? "NaN" : format(steps[key]?.[row])}
                     </td>
                   ))}
                 </tr>
