@@ -90,7 +90,7 @@ test("efficiency is measured against a whole", () => {
   assert.equal(plot.published[0]?.value, 0.99);
 });
 
-test("published efficiency is against the scale of the measured one where the document has it", () => {
+test("published efficiency is against the first measured scale where the document has it", () => {
   assert.deepEqual(efficiencyBases(series), { measured: 128, published: 256 });
   const [at256] = series.published;
   assert.ok(at256);

@@ -1,4 +1,4 @@
-// What became of jobs that were sent together, as a heading: "2 jobs sent: 1 running, 1 pending". Pure.
+// What became of jobs that were sent together: "2 jobs sent: 1 running, 1 pending". Pure.
 import type { Job, JobState } from "./api/types";
 import { formatKey, formatPlural } from "./format";
 

@@ -1,4 +1,4 @@
-// Which steps' loss or gradient norm is NaN. JSON has no NaN, so that the columns hold null for it, as
+// Which steps' loss or gradient norm is NaN. JSON has no NaN, so the columns hold null for it, as
 // for a figure that was not printed; the segments say how many of their steps have one. Steps are
 // named only where the two agree. Pure.
 import type { Segment, Steps } from "../api/types";

@@ -1,4 +1,4 @@
-// Whether rows that changed while the list was looked at still stand where the sort puts them. Pure.
+// Whether rows that changed while the list was looked at still stand where its sort has them. Pure.
 import type { Run } from "../api/types";
 
 type SortValue = number | string | null;

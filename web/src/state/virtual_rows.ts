@@ -40,8 +40,8 @@ const kCardEdges = 40; // padding, border and gap
 const kCardColumnWidthMin = 148; // the gap beside it included
 const kCardPadding = 34;
 
-// `widths`: of the columns beside the name, px; `nameWidthMin`: what the name needs at least. `doubles`:
-// how many of them take two columns of a card.
+// `widths`: of the columns beside the name, px; `nameWidthMin`: what the name needs at least.
+// `doubles`: how many of the columns take two places of a card.
 export function rowLayout(
   available: number,
   widths: readonly number[],
