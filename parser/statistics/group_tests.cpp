@@ -136,7 +136,8 @@ std::string evidence_text(const MetricTest& result) {
 std::string remarks(const MetricTest& result, bool is_difference) {
   std::string text;
   if (!is_difference && result.is_equivalent) {
-    text += fmt::format(" They are equivalent within {:.0f} %.", 100 * kEquivalenceMargin);
+    text += fmt::format(" They are equivalent within {:.0f} % (two one-sided tests).",
+                        100 * kEquivalenceMargin);
   } else if (!is_difference) {
     text +=
         fmt::format(" A difference of {:.2g} % or more would have been seen four times in five.",

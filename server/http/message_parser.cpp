@@ -69,7 +69,8 @@ class Parser final : public beast::http::basic_parser<true> {
     request_.headers.reserve(8);
     request_.method = view(method);
     if (std::find(kMethods.begin(), kMethods.end(), view(method)) == kMethods.end()) {
-      return refuse(501, "Method not implemented", "GET, HEAD, POST, PUT, PATCH, DELETE are", ec);
+      return refuse(501, "Method not implemented",
+                    "of methods only GET, HEAD, POST, PUT, PATCH and DELETE are served", ec);
     }
     std::string complaint = read_target(view(target), request_);
     if (!complaint.empty()) return refuse(400, "Bad request", std::move(complaint), ec);

@@ -37,6 +37,14 @@ void add_to_list(std::string& list, std::string_view method) {
   list += method;
 }
 
+Response not_allowed(const Request& request, std::string allowed) {
+  Response response = problem(405, "Method not allowed",
+                              fmt::format("{} is not served at {}; these methods are: {}",
+                                          request.method, request.path, allowed));
+  response.headers.emplace_back("Allow", std::move(allowed));
+  return response;
+}
+
 }  // namespace
 
 void Router::add(std::string method, std::string pattern, Handler handler, RouteOptions options) {
@@ -94,15 +102,13 @@ Response Router::dispatch(Request& request) const {
   }
   std::string allowed;
   find(request.method, parts, &allowed);
-  if (!allowed.empty()) {
-    Response response = problem(405, "Method not allowed",
-                                fmt::format("{} is not served at {}; these methods are: {}",
-                                            request.method, request.path, allowed));
-    response.headers.emplace_back("Allow", std::move(allowed));
-    return response;
-  }
-  if (fallback_ && (request.method == "GET" || request.method == "HEAD")) {
-    return fallback_(request);
+  if (!allowed.empty()) return not_allowed(request, std::move(allowed));
+  if (fallback_) {
+    if (request.method == "GET" || request.method == "HEAD") return fallback_(request);
+    Request reading;
+    reading.method = "HEAD";
+    reading.path = request.path;
+    if (fallback_(reading).status != 404) return not_allowed(request, "GET,HEAD");
   }
   return problem(404, "Not found", "nothing is served at " + request.path);
 }

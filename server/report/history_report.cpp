@@ -52,7 +52,7 @@ void write_history_table(const parser::HistoryRuns& runs,
   for (const parser::HistorySeries& series : history) {
     const std::string title = printable(title_of(series));
     out << '\n' << title << '\n' << std::string(display_width(title), '=') << '\n';
-    TextTable table({">Id", "Run", ">Job", "Started", ">Step time (s)", "Level"});
+    TextTable table({">Id", "Run", ">Job", "Started", ">Step time median (s)", "Level"});
     for (std::size_t i = 0; i < series.runs.size(); ++i) {
       const parser::HistoryRun& run = *runs[series.runs[i]];
       const parser::HistoryChange* const change = change_at(series, i);

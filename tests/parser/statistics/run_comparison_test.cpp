@@ -153,7 +153,7 @@ TEST(RunComparison, ShowsNoDifferenceWithinTheNoise) {
                                             make_run(kGrokFp8, 7.401), make_run(kGrokFp8, 7.404)},
                                            {});
   EXPECT_THAT(metric_of(close.comparisons[0], ComparedMetric::step_time_s).text,
-              HasSubstr("They are equivalent within 1 %."));
+              HasSubstr("They are equivalent within 1 % (two one-sided tests)."));
 }
 
 TEST(RunComparison, SaysThatMeansHoldSlowSteps) {

@@ -69,8 +69,12 @@ TEST(Router, FallsBackForReadsOnly) {
   router.set_fallback(answering("page"));
   EXPECT_EQ(*dispatch(router, "GET", "/anything").body, "page");
   EXPECT_EQ(*dispatch(router, "HEAD", "/anything").body, "page");
-  EXPECT_EQ(dispatch(router, "POST", "/anything").status, 404);
   EXPECT_EQ(dispatch(router, "GET", "/jobs").status, 405);
+  const Response refusal = dispatch(router, "POST", "/anything");
+  EXPECT_EQ(refusal.status, 405) << "it is there, to be read";
+  EXPECT_THAT(refusal.headers, testing::ElementsAre(testing::Pair("Allow", "GET,HEAD")));
+  router.set_fallback([](const Request&) { return problem(404, "Not found", "no page"); });
+  EXPECT_EQ(dispatch(router, "POST", "/anything").status, 404);
 }
 
 TEST(Router, KnowsTheOptionsOfARoute) {
