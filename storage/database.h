@@ -143,6 +143,9 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
+  // Whether it still sees what others commit: not where it found the file closed, as one that it
+  // may not write, and a writer has come since. Another Reader sees that then.
+  bool is_current();
   // Rises with every commit that touches a run: what an ETag of any list of runs is made of. Scans,
   // roots and parked files leave it alone, so that an idle second invalidates nothing. Reads one
   // row.

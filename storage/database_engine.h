@@ -30,6 +30,9 @@ class OpenDatabase {
   // To be called before each commit. Throws StorageError where what is written would be lost, or
   // another writer may be at work.
   virtual void check() {}
+  // Of a reader: false where what it reads from here on would be of a file that has changed, which
+  // it cannot see. Another one is to be opened then.
+  virtual bool is_current() { return true; }
   // Of a writer: takes what it was opened to write, before it writes anything. Where it is not
   // taken it may be tried again. Where the database is one process's alone, or one transaction at a
   // time is enough, there is nothing to take. `inner_rest`: as Writer::claim_root().

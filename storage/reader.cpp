@@ -97,6 +97,10 @@ struct Reader::Impl {
 Reader::Reader(const std::string& place) : impl_(std::make_unique<Impl>(place)) {}
 Reader::~Reader() = default;
 
+bool Reader::is_current() {
+  return impl_->database->is_current();
+}
+
 std::int64_t Reader::data_revision() {
   Statement& select = impl_->connection.kept("SELECT revision FROM data_revision");
   const std::int64_t revision = select.step() ? select.read_integer() : 0;

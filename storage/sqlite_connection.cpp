@@ -12,7 +12,6 @@
 
 #include "storage/database_header.h"
 #include "storage/page_checksums.h"
-#include "storage/still_database.h"
 #include "storage/write_ahead_log.h"
 
 namespace llmb::storage {
@@ -214,16 +213,22 @@ std::unique_ptr<EngineStatement> SqliteConnection::prepare(std::string_view sql,
 SqliteConnection::SqliteConnection(std::string file, Mode mode) : Connection(std::move(file)) {
   refuse_folder(path());
   configure_library();
-  const bool is_still = mode == Mode::read_only && stands_still(path());
-  open(mode, is_still);
+  if (mode == Mode::read_only && stands_still(path())) still_as_ = state_of_file(path().c_str());
+  open(mode);
   // A writer came in between: what it commits stands in its log, which is read with its own index.
-  if (is_still && !stands_still(path())) {
+  if (!is_current()) {
     sqlite3_close_v2(std::exchange(handle_, nullptr));
-    open(mode, false);
+    still_as_.reset();
+    open(mode);
   }
 }
 
-void SqliteConnection::open(Mode mode, bool is_still) {
+bool SqliteConnection::is_current() const {
+  return !still_as_ || (stands_still(path()) && state_of_file(path().c_str()) == still_as_);
+}
+
+void SqliteConnection::open(Mode mode) {
+  const bool is_still = still_as_.has_value();
   const std::string name = is_still ? still_uri(path()) : path();
   const int flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (is_still ? SQLITE_OPEN_URI : 0) |

@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "storage/connection.h"
 #include "storage/sqlite_dialect.h"
+#include "storage/still_database.h"
 
 struct sqlite3;
 struct sqlite3_file;
@@ -39,6 +41,8 @@ class SqliteConnection : public Connection {
   const std::string& path() const { return place(); }
   // How long a locked database is waited for before that is an error.
   void set_patience(std::chrono::milliseconds patience);
+  // False for a file that was opened as standing still (still_database.h), and does so no longer.
+  bool is_current() const;
   // The first bytes of the file itself, past any cache; empty where there are none. See
   // database_header.h.
   std::string read_header();
@@ -62,13 +66,14 @@ class SqliteConnection : public Connection {
   [[noreturn]] void fail(int code, std::string_view doing) const;
 
  private:
-  void open(Mode mode, bool is_still);
+  void open(Mode mode);
   void set_up(Mode mode);
   sqlite3_file* own_file();
   // Empty where the file has not as many.
   std::string read_first(std::size_t count);
 
   sqlite3* handle_ = nullptr;
+  std::optional<FileState> still_as_;  // of a file that was opened as standing still
   int wal_pages_ = 0;
   int wal_pages_max_ = 0;
 };

@@ -57,6 +57,7 @@ class SqliteDatabase : public OpenDatabase {
  public:
   SqliteDatabase(const std::string& path, Mode mode) : connection_(path, mode) {}
   SqliteConnection& connection() override { return connection_; }
+  bool is_current() override { return connection_.is_current(); }
   DatabaseBytes bytes() override {
     return {file_bytes(connection_.path()), file_bytes(connection_.path() + "-wal")};
   }

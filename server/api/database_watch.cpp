@@ -132,7 +132,7 @@ void DatabaseWatch::hear(Clock::time_point end) {
 
 void DatabaseWatch::ask() {
   try {
-    if (!reader_) reader_.emplace(database_path_);
+    if (!reader_ || !reader_->is_current()) reader_.emplace(database_path_);
     const std::int64_t revision = reader_->data_revision();
     if (std::exchange(is_away_, false)) spdlog::info("the database is read again");
     const bool is_behind = revision < revision_;  // another state took its place

@@ -5,10 +5,10 @@ namespace llmb::api {
 std::unique_ptr<storage::Reader> ReaderPool::take() {
   {
     const std::scoped_lock lock(mutex_);
-    if (!idle_.empty()) {
+    while (!idle_.empty()) {
       std::unique_ptr<storage::Reader> reader = std::move(idle_.back());
       idle_.pop_back();
-      return reader;
+      if (reader->is_current()) return reader;
     }
   }
   return std::make_unique<storage::Reader>(path_);

@@ -219,9 +219,9 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       "the database is the spool of what the server lacks: it may be away for days. --once ends "
       "when\n"
       "the server has all, or, with exit status 1, at once where it refuses the token, and where "
-      "it "
-      "took\n"
-      "nothing for a minute (--push-patience). The server is `llmb-report serve --receive`, the\n"
+      "it\n"
+      "took nothing for a minute (--push-patience). The server is `llmb-report serve --receive`, "
+      "the\n"
       "token one of the scope ingest, and read anew each time.");
   command->callback([arguments, &exit_code] { exit_code = run_ingest(*arguments); });
 }

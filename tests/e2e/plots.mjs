@@ -212,7 +212,7 @@ describe("every plot", () => {
       const count = await plot.locator("circle.point").count();
       await plot.locator("circle.point").last().hover();
       await until("its run", async () =>
-        /^run \d+, [\d: -]+: [\d.]+ s$/.test(await plot.locator(".readout").innerText()),
+        /^run \d+, [\d: -]+: median step [\d.]+ s$/.test(await plot.locator(".readout").innerText()),
       );
       await drag(page, plot.locator("svg"), 0.5, 0.95);
       await until("fewer runs", async () => {

@@ -117,5 +117,24 @@ TEST_F(StillDatabase, SaysThatItWasWrittenMeanwhile) {
   }
 }
 
+// As a server has it that only reads.
+TEST_F(StillDatabase, TellsALastingReaderToBeOpenedAnew) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to write as another user";
+  set_folder(0755);
+  std::unique_ptr<Reader> reader;
+  {
+    const WithoutPrivileges other;
+    reader = std::make_unique<Reader>(path_);
+    EXPECT_EQ(reader->known_files().size(), 1U);
+    EXPECT_TRUE(reader->is_current());
+  }
+  Writer writer(OpenOptions{path_, false});
+  const IngestBatch batch = make_batch(writer.upsert_root("/logs", ""), "b.out", 50);
+  writer.commit({&batch, 1});
+  const WithoutPrivileges other;
+  EXPECT_FALSE(reader->is_current());
+  EXPECT_EQ(runs_read(), 2U);
+}
+
 }  // namespace
 }  // namespace llmb::storage

@@ -46,7 +46,7 @@ TEST(PushCommand, EndsAtOnceWhereNoTokenCanBeRead) {
 TEST(PushCommand, SaysHowLongItWaits) {
   const ProgramRun run = run_program({"ingest", "--help"}, {});
   EXPECT_THAT(run.out, AllOf(HasSubstr("--push-patience"), HasSubstr("=60"),
-                             HasSubstr("nothing for a minute")));
+                             HasSubstr("took nothing for a minute")));
 }
 
 }  // namespace
