@@ -355,6 +355,7 @@ TEST_F(OnSlurm, ALostNodeEndsItsJob) {
 TEST_F(OnSlurm, NothingIsLostWhileTheControllerIsDown) {
   const Gate gate(*plain_, "outage");
   const auto id = begin(*plain_, gate.behind(single_rank_on("node2", 50)));
+  gate.wait_for_job();
   ASSERT_EQ(plain_->controller("stop").exit_code, 0);
   json listed;
   EXPECT_TRUE(wait_until([&] {

@@ -112,6 +112,7 @@ TestCluster::TestCluster(const std::string& name)
       "#!/bin/bash\n"
       "if [ -n \"${GATE:-}\" ] && [ \"$SLURM_PROCID\" -eq 0 ] && [ \"$1\" != --version ]\n"
       "then\n"
+      "  : >\"$GATE.reached\"\n"
       "  until [ -e \"$GATE\" ]; do sleep 0.2; done\n"
       "fi\n"
       "exec " LLMB_BINARY_DIR "/bin/llmb-step-runner \"$@\"\n");
@@ -307,6 +308,11 @@ std::string TestCluster::evidence() const {
 json Gate::behind(json submission) const {
   submission["environment"]["GATE"] = file_.string();
   return submission;
+}
+
+void Gate::wait_for_job() const {
+  EXPECT_TRUE(wait_until([&] { return fs::exists(file_.string() + ".reached"); }))
+      << "the job has not come to its gate " << file_;
 }
 
 void Gate::open() const {

@@ -95,6 +95,9 @@ class Gate {
       : file_(cluster.folder() / ("gate-" + name)) {}
   // The submission, behind this gate.
   json behind(json submission) const;
+  // Until its first rank stands at the gate. Before that a job that Slurm calls running has still
+  // to ask the controller for its step.
+  void wait_for_job() const;
   void open() const;
 
  private:
