@@ -213,7 +213,7 @@ std::unique_ptr<EngineStatement> SqliteConnection::prepare(std::string_view sql,
 SqliteConnection::SqliteConnection(std::string file, Mode mode) : Connection(std::move(file)) {
   refuse_folder(path());
   configure_library();
-  if (mode == Mode::read_only && stands_still(path())) still_as_ = state_of_file(path().c_str());
+  if (mode == Mode::read_only) still_as_ = still_state(path());
   open(mode);
   // A writer came in between: what it commits stands in its log, which is read with its own index.
   if (!is_current()) {
@@ -224,7 +224,7 @@ SqliteConnection::SqliteConnection(std::string file, Mode mode) : Connection(std
 }
 
 bool SqliteConnection::is_current() const {
-  return !still_as_ || (stands_still(path()) && state_of_file(path().c_str()) == still_as_);
+  return !still_as_ || still_state(path()) == still_as_;
 }
 
 void SqliteConnection::open(Mode mode) {

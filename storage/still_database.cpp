@@ -27,9 +27,11 @@ std::optional<FileState> state_of_file(const char* path) {
                    .changed_at_ns = found.st_mtim.tv_nsec};
 }
 
-bool stands_still(const std::string& path) {
-  if (!state_of_file(path.c_str()) || state_of_file((path + "-wal").c_str())) return false;
-  return !may_write(path) || !may_write(std::filesystem::path(path).parent_path().string());
+std::optional<FileState> still_state(const std::string& path) {
+  if (state_of_file((path + "-wal").c_str())) return std::nullopt;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (may_write(path) && may_write(folder)) return std::nullopt;
+  return state_of_file(path.c_str());
 }
 
 std::string still_uri(const std::string& path) {

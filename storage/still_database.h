@@ -5,8 +5,6 @@
 // and that it still is as it was is asked with every page.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,9 +25,9 @@ struct FileState {
 // Nothing where there is no such file.
 std::optional<FileState> state_of_file(const char* path);
 
-// Whether the database at `path`, which is canonical, has no write-ahead log, and this process may
-// not write it or beside it.
-bool stands_still(const std::string& path);
+// As what the database at `path`, which is canonical, stands still: where it has no write-ahead
+// log, and this process may not write it or beside it.
+std::optional<FileState> still_state(const std::string& path);
 
 // The name by which SQLite opens it so, with SQLITE_OPEN_URI.
 std::string still_uri(const std::string& path);

@@ -70,7 +70,7 @@ TEST_F(StillDatabase, IsReadWhereNobodyMayMakeFiles) {
   fs::remove(path_ + ".lock");
   set_folder(0555);
   const WithoutPrivileges other;
-  EXPECT_TRUE(stands_still(path_));
+  EXPECT_TRUE(still_state(path_).has_value());
   EXPECT_EQ(runs_read(), 1U);
   EXPECT_EQ(check_database(path_, CheckDepth::thorough).runs, 1);
   EXPECT_THAT(files(), ElementsAre("llmb.db"));
@@ -95,7 +95,7 @@ TEST_F(StillDatabase, IsReadFromItsLogWhileItsWriterLives) {
   writer.commit({&batch, 1});
   fs::permissions(folder_, fs::perms(0555));
   const WithoutPrivileges other;
-  EXPECT_FALSE(stands_still(path_));
+  EXPECT_FALSE(still_state(path_).has_value());
   EXPECT_EQ(runs_read(), 2U);
 }
 

@@ -50,6 +50,11 @@ bool RawClient::send(std::string_view bytes) {
   return true;
 }
 
+bool RawClient::is_answered() const {
+  pollfd waiting = {.fd = descriptor_, .events = POLLIN, .revents = 0};
+  return !pending_.empty() || ::poll(&waiting, 1, 0) > 0;
+}
+
 bool RawClient::receive(Clock::time_point until, bool* is_closed) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
   pollfd waiting = {.fd = descriptor_, .events = POLLIN, .revents = 0};

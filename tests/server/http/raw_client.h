@@ -30,6 +30,8 @@ class RawClient {
 
   // False where the server has closed already.
   bool send(std::string_view bytes);
+  // True once something of an answer is there, of which nothing is read.
+  bool is_answered() const;
   // The next response. `is_head`: no body follows, whatever Content-Length says.
   RawResponse read_response(bool is_head = false);
   RawResponse request(std::string_view bytes);

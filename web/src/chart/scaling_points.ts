@@ -1,5 +1,5 @@
 // A scaling series as a plot: points by GPU count on a logarithmic axis, values from zero. Pure.
-import type { PublishedPoint, ScalingSeries } from "../api/types";
+import type { ScalingSeries } from "../api/types";
 
 export interface PlotPoint {
   gpus: number;
@@ -53,29 +53,17 @@ export function throughputPlot(series: ScalingSeries): ScalingPlotData {
   return makePlot(measured, published);
 }
 
-// The scale that each efficiency is measured against. Where the document has the scale of the first
-// measured point, too, both are against that one, so that equal is compared with equal; else the
-// published ones stay against the smallest published scale.
+// The scale that each efficiency is against: the smallest measured, and the document's smallest.
 export interface EfficiencyBases {
   measured: number | null; // GPUs
   published: number | null;
 }
 
-const sharedBase = ({ points, published }: ScalingSeries) =>
-  published.find(({ gpu_count }) => gpu_count === points[0]?.gpu_count);
-
 export function efficiencyBases(series: ScalingSeries): EfficiencyBases {
-  const scales = series.published.map(({ gpu_count }) => gpu_count);
-  const smallest = scales.length === 0 ? null : Math.min(...scales);
   return {
     measured: series.points[0]?.gpu_count ?? null,
-    published: sharedBase(series)?.gpu_count ?? smallest,
+    published: series.published[0]?.gpu_count ?? null,
   };
-}
-
-export function publishedEfficiency(series: ScalingSeries, point: PublishedPoint): number {
-  const base = sharedBase(series);
-  return base ? point.tokens_per_s_per_gpu / base.tokens_per_s_per_gpu : point.efficiency;
 }
 
 export function efficiencyPlot(series: ScalingSeries): ScalingPlotData {
@@ -83,8 +71,8 @@ export function efficiencyPlot(series: ScalingSeries): ScalingPlotData {
   const measured = series.points.flatMap(({ gpu_count, efficiency }) =>
     efficiency === null ? [] : [plain(gpu_count, efficiency)],
   );
-  const published = series.published.map((point) =>
-    plain(point.gpu_count, publishedEfficiency(series, point)),
+  const published = series.published.map(({ gpu_count, efficiency }) =>
+    plain(gpu_count, efficiency),
   );
   const plot = makePlot(measured, published);
   const values = [1, ...[...measured, ...published].map(({ value }) => value)];

@@ -9,7 +9,6 @@ import { ScalingPlot } from "../chart/scaling_plot";
 import {
   efficiencyBases,
   efficiencyPlot,
-  publishedEfficiency,
   sharedAxis,
   throughputPlot,
 } from "../chart/scaling_points";
@@ -241,7 +240,6 @@ function Table({ series }: { series: ScalingSeries }) {
           {gpuCounts(series).map((gpus) => (
             <Row
               key={gpus}
-              series={series}
               gpus={gpus}
               points={series.points.filter((point) => point.gpu_count === gpus)}
               published={series.published.find((point) => point.gpu_count === gpus)}
@@ -260,13 +258,12 @@ function gpuCounts(series: ScalingSeries): number[] {
 }
 
 interface RowProps {
-  series: ScalingSeries;
   gpus: number;
   points: ScalingPoint[];
   published: PublishedPoint | undefined;
 }
 
-function Row({ series, gpus, points, published }: RowProps) {
+function Row({ gpus, points, published }: RowProps) {
   const measured = points.length > 0 ? points : [null];
   return (
     <>
@@ -288,9 +285,7 @@ function Row({ series, gpus, points, published }: RowProps) {
             {formatPercent(point?.efficiency)}
           </td>
           <td class="number">{formatNumber(published?.tokens_per_s_per_gpu)}</td>
-          <td class="number">
-            {formatPercent(published && publishedEfficiency(series, published))}
-          </td>
+          <td class="number">{formatPercent(published?.efficiency)}</td>
           <td class="number">{formatSpeed(point?.speed_against_reference?.mean)}</td>
         </tr>
       ))}

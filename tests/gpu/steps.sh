@@ -1,0 +1,42 @@
+# What run_all and run_slices are made of, to be sourced: commands that end in time, and are not done
+# again by a later call. Wants $state, a folder for logs and marks, and $deadline, in s since the epoch.
+
+failed=0 waiting=0
+# step NAME SECONDS COMMAND...: runs it within so many seconds, unless it is behind us; its output
+# is in $state/NAME.log.
+step() {
+  local name="$1" seconds="$2" begin end status limit
+  shift 2
+  if [ -e "$state/$name.done" ]; then
+    printf '%-28s done before\n' "$name"
+    return 0
+  fi
+  begin="$(date +%s)"
+  limit=$((deadline - begin))
+  if [ "$limit" -lt 5 ]; then
+    printf '%-28s waits for the next call\n' "$name"
+    waiting=1
+    return 75
+  fi
+  [ "$limit" -gt "$seconds" ] && limit="$seconds"
+  timeout -k 5 "$limit" "$@" >"$state/$name.log" 2>&1
+  status=$?
+  end="$(date +%s)"
+  case "$status" in
+    0) printf '%-28s passed in %s s\n' "$name" $((end - begin)); : >"$state/$name.done" ;;
+    77) printf '%-28s skipped: %s\n' "$name" "$(tail -n 1 "$state/$name.log")" ;;
+    124 | 137)
+      if [ "$limit" -lt "$seconds" ]; then
+        printf '%-28s not done in the %s s that were left; the next call does it\n' "$name" "$limit"
+        waiting=1
+      else
+        printf '%-28s not done within %s s; the log is %s\n' "$name" "$seconds" "$state/$name.log"
+        failed=1
+      fi ;;
+    *) printf '%-28s FAILED (%s); the end of %s:\n' "$name" "$status" "$state/$name.log"
+       grep -E 'FAILED|Failure|description' "$state/$name.log" | head -n 20 | sed 's/^/    /'
+       tail -n 10 "$state/$name.log" | sed 's/^/    /'
+       failed=1 ;;
+  esac
+  return "$status"
+}
