@@ -117,7 +117,7 @@ FileRole classify_file(std::string_view relative_path) {
 
 RunPath parse_run_path(std::string_view relative_path) {
   RunPath path;
-  Parts folders = split(relative_path, '/');
+  Parts folders = split(uncompressed_name(relative_path), '/');
   const std::string_view file_name = folders.back();
   folders.pop_back();
   read_workload_folder(folders, path);

@@ -44,6 +44,7 @@ inline constexpr std::array<std::string_view, 6> kCompressedSuffixes = {".gz",  
                                                                         ".bz2", ".lz4", ".zip"};
 // The name before that; the whole name where it has no such ending.
 std::string_view uncompressed_name(std::string_view name);
+// Of a compressed log: what the path of the log itself says.
 RunPath parse_run_path(std::string_view relative_path);
 
 }  // namespace llmb::parser

@@ -2,7 +2,8 @@
 // the one that the run was read from, below a root that is watched; links are not followed, and
 // nothing but a regular file is opened. A file system that does not answer is not waited for
 // (file_call.h). A log that was rewritten since is refused: the offsets of the run mean nothing in
-// it. Of a pushed run it is the text that its agent sent along, if it did.
+// it; one that was compressed is unpacked. Of a pushed run it is the text that its agent sent
+// along, if it did.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -17,6 +18,7 @@
 #include "server/api/tagged_response.h"
 #include "server/dispatch/file_call.h"
 #include "server/ingest/file_identity.h"
+#include "server/ingest/log_text.h"
 #include "server/ingest/root_directory.h"
 #include "server/push/log_text_request.h"
 #include "server/report/log_excerpt.h"
@@ -82,22 +84,23 @@ WatchedLog find_watched(Context& context, storage::Reader& reader, const storage
   return {root->path, run.relative_path, reader.cursor(run.id).value_or(storage::LogCursor{})};
 }
 
+RequestError cannot_read(const parser::Error& error) {
+  return log_unreadable(fmt::format("The log cannot be read: {}.", error.message));
+}
+
 parser::FileDescriptor open_log(const WatchedLog& log) {
   const auto root = ingest::RootDirectory::open(log.root_path);
   if (!root) {
     throw log_unreadable(
         fmt::format("The tree of this run's log cannot be opened: {}.", root.error().message));
   }
-  ingest::OpenResult opened = root->open_file(log.relative_path);
-  if (opened.error == 0) return std::move(opened.fd);
-  if (ingest::means_no_such_file(opened.error)) {
+  auto opened = ingest::open_log_text(*root, log.relative_path);
+  if (!opened) throw cannot_read(opened.error());
+  if (opened->error == 0) return std::move(opened->fd);
+  if (ingest::means_no_such_file(opened->error)) {
     throw not_found("The log is gone; the steps that were read of it are kept.");
   }
-  throw log_unreadable(fmt::format("The log cannot be opened: {}.", std::strerror(opened.error)));
-}
-
-RequestError cannot_read(const parser::Error& error) {
-  return log_unreadable(fmt::format("The log cannot be read: {}.", error.message));
+  throw log_unreadable(fmt::format("The log cannot be opened: {}.", std::strerror(opened->error)));
 }
 
 Json read_lines(const parser::FileDescriptor& file, const WatchedLog& log,

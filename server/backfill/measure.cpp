@@ -20,7 +20,7 @@ parser::Result<MeasuredRoot> measure_root(const std::string& path,
   while (!walk.is_done()) {
     if (!goes_on()) return parser::fail(fmt::format("stopped while measuring {}", path));
     walk.step([&](const ingest::Candidate& candidate) {
-      if (candidate.role != parser::FileRole::training_log) return;
+      if (candidate.role == parser::FileRole::llmb_config) return;
       const auto facts = ingest::stat_candidate(candidate);
       if (facts) root.folder.add_log(candidate.relative_path, facts->size_bytes);
     });

@@ -6,6 +6,7 @@
 
 #include "server/dispatch/file_call.h"
 #include "server/ingest/file_identity.h"
+#include "server/ingest/log_text.h"
 #include "server/ingest/root_directory.h"
 
 namespace llmb::cli {
@@ -15,12 +16,14 @@ parser::Result<std::string> read_text(const storage::PushStore::LogText& log, st
                                       std::uint64_t size) {
   const auto root = ingest::RootDirectory::open(log.root_path);
   if (!root) return tl::unexpected(root.error());
-  const ingest::OpenResult opened = root->open_file(log.relative_path);
-  if (opened.error != 0) return parser::fail(std::strerror(opened.error));
-  const auto identity = ingest::check_identity(opened.fd.get(), log.cursor);
+  const auto opened = ingest::open_log_text(*root, log.relative_path);
+  if (!opened) return tl::unexpected(opened.error());
+  if (opened->error != 0) return parser::fail(std::strerror(opened->error));
+  const int file = opened->fd.get();
+  const auto identity = ingest::check_identity(file, log.cursor);
   if (!identity) return tl::unexpected(identity.error());
   if (*identity != ingest::Identity::same) return parser::fail("it was rewritten");
-  auto text = ingest::read_at(opened.fd.get(), begin, size);
+  auto text = ingest::read_at(file, begin, size);
   if (text && text->size() != size) return parser::fail("it became shorter");
   return text;
 }

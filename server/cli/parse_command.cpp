@@ -59,12 +59,14 @@ constexpr std::string_view kParseExamples = R"(Examples:
   llmb-report parse --metrics --format json --catalog my-models.json experiments
   llmb-report parse --metrics --gpu-type h100 experiments    where neither log nor llmb-config says
   llmb-report parse --explain run.out            which lines were refused, and why
+  kubectl logs trainer-0 | llmb-report parse -   what a pipe brings
   llmb-report parse --format json --samples run.out | jq '.runs[0].samples[].step_time_s'
 
 What is read:
-  Below a DIR, every *.out but sbatch_*.out and vboost.out; a FILE whatever its name. Without
-  either, what ingest and serve read: $LLMB_WORKLOAD, else $STAGE_PATH, else every folder in
-  $LLMB_INSTALL/workloads; where none is set, experiments and results of the current folder.
+  Below a DIR, every *.out but sbatch_*.out and vboost.out, and *.out.gz and *.out.zst beside which
+  no *.out lies; a FILE, a pipe, or - for stdin, whatever its name. What gzip or zstd compressed is
+  unpacked. Without either, what ingest and serve read: $LLMB_WORKLOAD, else $STAGE_PATH, else every
+  folder in $LLMB_INSTALL/workloads; where none is set, experiments and results of this folder.
   What is skipped, and why, is on stderr. Told apart by what is in them, each with its own window:
 )";
 
@@ -298,7 +300,8 @@ void add_parse_command(CLI::App& app, int& exit_code) {
                     "Add which lines looked like a step but could not be read, and why");
   add_catalog_option(*command, arguments->catalog_file);
   add_left_open_gpu_option(*command, arguments->gpu_type);
-  command->add_option("paths", arguments->paths, "Folders and logs to read")->type_name("DIR|FILE");
+  command->add_option("paths", arguments->paths, "Folders and logs to read; - for stdin")
+      ->type_name("DIR|FILE|-");
   command->callback([arguments, samples, &exit_code] {
     if (arguments->has_samples && arguments->format != "json") {
       throw CLI::ValidationError(samples->get_name(), "needs --format json");

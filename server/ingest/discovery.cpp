@@ -330,7 +330,7 @@ void Discovery::mark_missing(FileIndex index) {
   unpark(file);
   const LogMemory& log = file.memory;
   const bool is_over = log.is_settled || log.job_has_ended;
-  if (log.run != 0 && is_over && is_compressed(file.relative_path)) {
+  if ((log.run != 0 || log.is_removed) && is_over && is_compressed(file.relative_path)) {
     reports_.keeps_compressed(file.relative_path);
     return;
   }

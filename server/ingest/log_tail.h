@@ -27,6 +27,8 @@ struct TailOptions {
   bool shrink_is_believed = false;
   // Reads all bytes before the offset again, and compares them with those that were read.
   bool checks_content = false;
+  // Of a compressed log, whose text is read: what stat says of its file.
+  std::optional<FileFacts> packed_file;
   const std::atomic<bool>* stop = nullptr;           // ends a tick between two blocks
   std::atomic<std::uint64_t>* bytes_read = nullptr;  // counts all bytes read, fingerprints too
   CallWatch* watch = nullptr;                        // told of each block that came
@@ -65,7 +67,11 @@ class LogTail {
   bool reached_end() const { return reached_end_; }
   // Where reading stopped: cursor().offset plus the bytes of an unterminated last line.
   std::uint64_t read_to() const { return read_to_; }
+  // Of a compressed log its file's, but for the size: that is the text's.
   const FileFacts& file() const { return file_; }
+  bool is_packed() const { return packed_bytes_.has_value(); }
+  // The size of the file by which it is seen whether there is more.
+  std::uint64_t size_seen() const { return packed_bytes_.value_or(read_to_); }
 
   // The job is over: an unterminated last line counts as it stands, and so does what a dialect
   // held back for a further line. The cursor stays where it was, so that the line is read again,
@@ -83,6 +89,7 @@ class LogTail {
   std::vector<parser::StepSample> samples_;
   storage::LogCursor cursor_;
   FileFacts file_;
+  std::optional<std::uint64_t> packed_bytes_;
   std::uint64_t read_to_ = 0;
   std::uint64_t hashed_to_ = 0;  // state_.content_hash covers the bytes before
   bool reached_end_ = false;

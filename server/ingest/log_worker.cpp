@@ -134,28 +134,33 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
         kind, job, fmt::format("cannot open the log: {}", std::strerror(opened.error)));
     return result;
   }
+  const auto log = examine_log(std::move(opened.fd), job.relative_path);
+  if (!log) {
+    result.outcome = make_outcome(FileOutcome::Kind::failed, job, log.error().message);
+    return result;
+  }
   std::optional<storage::LogCursor> before;
   if (job.memory.run != 0) before = database_.cursor(job.memory.run);
-  if (before) return read_from(job, opened.fd, before);
+  if (before) return read_from(job, *log, before);
   ReadJob anew = job;  // there is no such run, any more
   anew.memory.run = 0;
   anew.memory.is_removed = false;
   if (const auto removed = database_.removed_log(job.root_id, job.relative_path)) {
-    if (auto outcome = removed_outcome(anew, opened.fd.get(), *removed)) {
+    if (auto outcome = removed_outcome(anew, *log, *removed)) {
       result.outcome = std::move(*outcome);
       return result;
     }
   }
-  return read_from(anew, opened.fd, std::nullopt);
+  return read_from(anew, *log, std::nullopt);
 }
 
-WorkResult LogWorker::read_from(const ReadJob& job, const parser::FileDescriptor& file,
+WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
                                 const std::optional<storage::LogCursor>& before) {
   WorkResult result;
   parser::RunPath path = parser::parse_run_path(job.layout_path);
   const std::optional<JobEnd> job_end = job_end_of(database_, job.root_id, job.relative_path, path);
   if (before && !job.checks_content) {
-    if (auto settled = unchanged_outcome(job, file.get(), *before, job_end)) {
+    if (auto settled = unchanged_outcome(job, log, *before, job_end)) {
       result.outcome = std::move(*settled);
       return result;
     }
@@ -166,51 +171,73 @@ WorkResult LogWorker::read_from(const ReadJob& job, const parser::FileDescriptor
   options.stop = &links_.stop;
   options.bytes_read = &links_.bytes_read;
   options.watch = &links_.watch;
-  auto tail = LogTail::read(file.get(), before, options);
+  if (log.is_packed()) options.packed_file = log.facts;
+  const auto text = texts_.of(log, goes_on());
+  if (!text) {
+    const auto kind = links_.stop ? FileOutcome::Kind::postponed : FileOutcome::Kind::failed;
+    result.outcome = make_outcome(kind, job, text.error().message);
+    return result;
+  }
+  auto tail = LogTail::read(*text, before, options);
   if (!tail || tail->verdict() == LogTail::Verdict::shorter) {
     result.outcome = tail ? make_outcome(FileOutcome::Kind::shorter, job)
                           : make_outcome(FileOutcome::Kind::failed, job, tail.error().message);
     return result;
   }
+  if (tail->reached_end()) texts_.forget();
   return assemble(job, before, *tail, std::move(path), job_end);
 }
 
-std::optional<FileOutcome> LogWorker::removed_outcome(ReadJob& job, int fd,
+std::function<bool()> LogWorker::goes_on() const {
+  return [this] {
+    links_.watch.begin_call();
+    return !links_.stop.load();
+  };
+}
+
+std::optional<FileOutcome> LogWorker::removed_outcome(ReadJob& job, const OpenLog& log,
                                                       const storage::RemovedLog& removed) {
+  const auto failed = [&](const std::string& why) {
+    return make_outcome(FileOutcome::Kind::failed, job, why);
+  };
   struct stat status {};
-  const auto identity = check_identity(fd, removed.cursor);
-  if (!identity || fstat(fd, &status) != 0) {
-    return make_outcome(FileOutcome::Kind::failed, job,
-                        identity ? fmt::format("cannot examine the log: {}", std::strerror(errno))
-                                 : identity.error().message);
+  const auto text = texts_.of(log, goes_on());
+  if (!text) return failed(text.error().message);
+  const auto identity = check_identity(*text, removed.cursor);
+  if (!identity) return failed(identity.error().message);
+  if (fstat(*text, &status) != 0) {
+    return failed(fmt::format("cannot examine the log: {}", std::strerror(errno)));
   }
-  const FileFacts facts = file_facts(status);
-  if (*identity == Identity::same && facts.size_bytes == removed.size_bytes) {
+  const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
+  if (*identity == Identity::same && size_bytes == removed.size_bytes) {
     FileOutcome outcome = make_outcome(FileOutcome::Kind::unchanged, job);
-    outcome.size_bytes = facts.size_bytes;
+    outcome.size_bytes = size_bytes;
     LogMemory& memory = outcome.memory;
     memory.is_removed = memory.is_settled = memory.job_has_ended = true;
-    memory.inode = facts.inode;
-    memory.size_seen = memory.offset = facts.size_bytes;
-    memory.modified_ns_seen = facts.modified_ns;
+    memory.inode = log.facts.inode;
+    memory.size_seen = log.facts.size_bytes;
+    memory.offset = size_bytes;
+    memory.modified_ns_seen = log.facts.modified_ns;
     memory.was_read_to_end = true;
+    texts_.forget();
     return outcome;
   }
-  const bool is_shorter = *identity != Identity::rewritten && facts.size_bytes < removed.size_bytes;
+  const bool is_shorter = *identity != Identity::rewritten && size_bytes < removed.size_bytes;
   if (is_shorter && !job.shrink_is_believed) return make_outcome(FileOutcome::Kind::shorter, job);
   job.memory.generation = removed.generation + (*identity == Identity::same ? 0 : 1);
   return std::nullopt;
 }
 
-std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int fd,
+std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, const OpenLog& log,
                                                         const storage::LogCursor& cursor,
                                                         const std::optional<JobEnd>& job_end) {
-  struct stat status {};
   const auto state = decode_tail_state(cursor.parser_state);
-  if (!state || fstat(fd, &status) != 0) return std::nullopt;
-  const FileFacts facts = file_facts(status);
+  if (!state) return std::nullopt;
+  const FileFacts& facts = log.facts;
   if (facts.inode != cursor.inode || facts.modified_ns / 1'000 != state->modified_us) return {};
-  const bool is_settled = state->settled_size == facts.size_bytes && state->settled_size != 0;
+  // How long a compressed log's text is, is not known before it is unpacked.
+  const bool is_settled =
+      state->settled_size != 0 && (log.is_packed() || state->settled_size == facts.size_bytes);
   if (!is_settled && facts.size_bytes != cursor.offset) return {};
   const auto record = database_.run(job.memory.run);
   if (!record) return std::nullopt;
@@ -271,7 +298,8 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   auto judgement = judge(tail, configuration, known_run, true, silence);
   const double mean_s = mean_step_time_s(judgement.summary, typical_s);
   // Should more come after all, the line that was not complete is read again.
-  const bool is_over = tail.reached_end() && (quiet >= quiet_limit(mean_s) || job_end.has_value());
+  const bool is_over = tail.reached_end() &&
+                       (quiet >= quiet_limit(mean_s) || job_end.has_value() || tail.is_packed());
   if (is_over) {
     tail.settle();
     judgement = judge(tail, configuration, known_run, false, silence);
@@ -287,7 +315,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   memory.inode = tail.file().inode;
   memory.modified_ns_seen = tail.file().modified_ns;
   memory.offset = tail.cursor().offset;
-  memory.size_seen = tail.read_to();
+  memory.size_seen = tail.size_seen();
   memory.silent_since = silent_since;
   memory.step_time_s_mean = static_cast<float>(mean_s);
   memory.step_time_s_typical = static_cast<float>(typical_s);
@@ -363,7 +391,7 @@ storage::IngestBatch LogWorker::make_batch(const ReadJob& job, const FileOutcome
 SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail) const {
   const LogMemory& before = job.memory;
   const bool is_as_before = before.run != 0 && tail.verdict() == LogTail::Verdict::same;
-  if (is_as_before && tail.read_to() == before.size_seen) return before.silent_since;
+  if (is_as_before && tail.size_seen() == before.size_seen) return before.silent_since;
   if (before.was_read_to_end) return links_.clock.steady();
   return std::max(
       before.silent_since,

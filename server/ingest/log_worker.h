@@ -1,8 +1,10 @@
 // LogWorker: turns one ReadJob into what is to be committed. Each reader thread has its own, with
-// its own read-only connection. Opens the file, closes it, keeps nothing about it.
+// its own read-only connection. Opens the file, closes it, keeps nothing about it but the text of a
+// compressed one that is not read to its end yet.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -11,6 +13,7 @@
 #include "server/ingest/clock.h"
 #include "server/ingest/job_end.h"
 #include "server/ingest/log_tail.h"
+#include "server/ingest/open_log.h"
 #include "server/ingest/write_queue.h"
 #include "storage/database.h"
 
@@ -33,16 +36,17 @@ class LogWorker {
 
  private:
   WorkResult read_log(const ReadJob& job);
-  WorkResult read_from(const ReadJob& job, const parser::FileDescriptor& file,
+  WorkResult read_from(const ReadJob& job, const OpenLog& log,
                        const std::optional<storage::LogCursor>& before);
   // Of a log whose runs were removed: the outcome, where it stands as it did then. Nothing: it is
   // to be read as a new one, in the generation that `job` has afterwards.
-  static std::optional<FileOutcome> removed_outcome(ReadJob& job, int fd,
-                                                    const storage::RemovedLog& removed);
+  std::optional<FileOutcome> removed_outcome(ReadJob& job, const OpenLog& log,
+                                             const storage::RemovedLog& removed);
   // Where the log is as it was and its run needs no new verdict: nothing is read.
-  std::optional<FileOutcome> unchanged_outcome(const ReadJob& job, int fd,
+  std::optional<FileOutcome> unchanged_outcome(const ReadJob& job, const OpenLog& log,
                                                const storage::LogCursor& cursor,
                                                const std::optional<JobEnd>& job_end);
+  std::function<bool()> goes_on() const;  // while it unpacks a log
   SteadyTime silent_since_when(const ReadJob& job, const LogTail& tail) const;
   // Of the newest steps, of `latest` and stored; 0 where none has a time.
   double typical_step_time_s(storage::RunId run, const std::vector<parser::StepSample>& latest);
@@ -61,6 +65,8 @@ class LogWorker {
 
   storage::Reader database_;
   Links links_;
+
+  LogTexts texts_;
 
   // The llmb-configs read last, by root and path: a hot log needs its own with every tick.
   struct ConfigFile {

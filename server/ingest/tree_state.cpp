@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "server/unpacking/packing.h"
+
 namespace llmb::ingest {
 namespace {
 
@@ -144,14 +146,10 @@ void TreeState::leave(const Listing& listing, bool is_whole) {
 
 void TreeState::take_candidate(DirectoryIndex index, const Candidate& candidate) {
   if (index == kNoDirectory) return;
-  if (candidate.role == parser::FileRole::compressed_log) {
-    const std::string& path = candidate.relative_path;
-    const bool is_known = files_.find(std::string(parser::uncompressed_name(path))).has_value();
-    if (!is_known && root_.parts.hold(path)) listener_.on_compressed(path);
-    return;
-  }
-  if (candidate.role == parser::FileRole::training_log) {
+  const bool is_config = candidate.role == parser::FileRole::llmb_config;
+  if (!is_config) {
     if (!root_.parts.hold(candidate.relative_path)) return;
+    if (!is_log(candidate.relative_path, candidate.role)) return;
     if (const auto known = files_.find(candidate.relative_path)) {
       FileState& file = files_.at(*known);
       const bool is_as_before =
@@ -164,7 +162,7 @@ void TreeState::take_candidate(DirectoryIndex index, const Candidate& candidate)
   call_watch_.begin_call();
   const auto facts = stat_candidate(candidate);
   if (!facts) return;
-  if (candidate.role != parser::FileRole::training_log) {
+  if (is_config) {
     listener_.on_config(candidate.relative_path, *facts);
     return;
   }
@@ -182,6 +180,7 @@ void TreeState::take_log(DirectoryIndex index, FileIndex file_index, const FileF
         directory.logs.end()) {
       directory.logs.push_back(file_index);
     }
+    leave_packed_form(file.relative_path);
   }
   see_activity(index, facts.modified_ns);
   listener_.on_examined(file_index, facts);
@@ -271,13 +270,38 @@ void TreeState::miss(FileIndex index) {
   if (root_.directory == nullptr || files_.at(index).is_vanished) return;
   call_watch_.begin_call();
   root_.budget.spend(1);
-  const auto facts = root_.directory->stat_file(files_.at(index).relative_path);
+  const std::string& path = files_.at(index).relative_path;
+  const auto facts = root_.directory->stat_file(path);
   const int error = errno;
-  if (facts) {
+  const bool is_packed = unpacking::is_unpacked_by_name(path);
+  if (facts && is_packed && !stands_for_its_log(path)) {
+    listener_.on_missing(index);  // the log itself is there again
+  } else if (facts) {
     listener_.on_examined(index, *facts);
-  } else if (means_no_such_file(error) &&
-             !mounts_.is_missing_on_the_way(*root_.directory, files_.at(index).relative_path)) {
+  } else if (means_no_such_file(error) && !mounts_.is_missing_on_the_way(*root_.directory, path)) {
     listener_.on_missing(index);
+    if (!is_packed) take_packed_form(index);
+  }
+}
+
+// Of a log that went away: it may have been compressed before its end was read.
+void TreeState::take_packed_form(FileIndex index) {
+  const std::string& log_path = files_.at(index).relative_path;
+  const std::size_t slash = log_path.rfind('/');
+  const auto directory =
+      directories_.find(slash == std::string::npos ? "" : log_path.substr(0, slash));
+  if (!directory) return;
+  for (const std::string_view suffix : unpacking::kSuffixes) {
+    root_.budget.spend(1);
+    take_new_file(*directory, log_path + std::string(suffix));
+  }
+}
+
+// A log came: its compressed form, where that was read, is the same log.
+void TreeState::leave_packed_form(const std::string& path) {
+  for (const std::string_view suffix : unpacking::kSuffixes) {
+    const auto packed = files_.find(path + std::string(suffix));
+    if (packed && !files_.at(*packed).is_vanished) listener_.on_missing(*packed);
   }
 }
 
@@ -402,19 +426,37 @@ void TreeState::take_new_file(DirectoryIndex index, const std::string& path) {
   call_watch_.begin_call();
   const auto facts = root_.directory->stat_file(path);
   if (!facts) return;
-  switch (parser::classify_file(path)) {
-    case parser::FileRole::llmb_config:
-      listener_.on_config(path, *facts);
-      break;
-    case parser::FileRole::training_log: {
-      if (!root_.parts.hold(path)) break;
-      const auto known = files_.find(path);
-      take_log(index, known ? *known : files_.add(path), *facts);
-      break;
-    }
-    default:
-      break;
+  const parser::FileRole role = parser::classify_file(path);
+  if (role == parser::FileRole::llmb_config) {
+    listener_.on_config(path, *facts);
+  } else if (root_.parts.hold(path) && is_log(path, role)) {
+    const auto known = files_.find(path);
+    take_log(index, known ? *known : files_.add(path), *facts);
   }
+}
+
+// Whether the file is read as a log; where it is a compressed one that is not, and nothing else
+// says so, the listener is told.
+bool TreeState::is_log(const std::string& path, parser::FileRole role) {
+  if (role != parser::FileRole::compressed_log) return role == parser::FileRole::training_log;
+  if (unpacking::is_unpacked_by_name(path)) return stands_for_its_log(path);
+  const bool is_known = files_.find(std::string(parser::uncompressed_name(path))).has_value();
+  if (!is_known) listener_.on_compressed(path);
+  return false;
+}
+
+// A compressed log is read where the log itself is not there, and was not read to the end of its
+// job when it was.
+bool TreeState::stands_for_its_log(const std::string& path) {
+  const std::string log_path(parser::uncompressed_name(path));
+  if (const auto log = files_.find(log_path)) {
+    const FileState& file = files_.at(*log);
+    return file.is_vanished && !file.memory.is_settled && !file.memory.job_has_ended;
+  }
+  const auto known = files_.find(path);
+  if (known && files_.at(*known).directory != kNoDirectory) return true;  // as it did before
+  root_.budget.spend(1);
+  return !root_.directory->stat_file(log_path);
 }
 
 }  // namespace llmb::ingest

@@ -34,7 +34,7 @@ class TreeState {
     std::function<void(FileIndex)> on_missing;
     // A llmb-config was looked at.
     std::function<void(const std::string& relative_path, const FileFacts&)> on_config;
-    // A compressed log was met that is not known by its name before that.
+    // A compressed log was met that cannot be unpacked, and is not known by its name before that.
     std::function<void(const std::string& relative_path)> on_compressed;
   };
 
@@ -90,7 +90,11 @@ class TreeState {
   void take_log(DirectoryIndex index, FileIndex file, const FileFacts& facts);
   void take_event(const DirectoryWatch::Event& event);
   void take_new_file(DirectoryIndex index, const std::string& path);
+  bool is_log(const std::string& path, parser::FileRole role);
+  bool stands_for_its_log(const std::string& path);
   void miss(FileIndex file);
+  void take_packed_form(FileIndex file);
+  void leave_packed_form(const std::string& path);
   void lose(DirectoryIndex index);
   void see_activity(DirectoryIndex index, std::int64_t at_ns);
   std::int64_t claim_ns(DirectoryIndex index, std::int64_t young_since_ns) const;

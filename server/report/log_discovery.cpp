@@ -12,6 +12,8 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -19,6 +21,7 @@
 #include "parser/foundation/directory_listing.h"
 #include "parser/layout/profile_name.h"
 #include "parser/layout/run_path.h"
+#include "server/unpacking/packing.h"
 
 namespace llmb::report {
 namespace {
@@ -98,6 +101,10 @@ class Walker {
     discovery_.logs.push_back({path, layout_prefix(parent.empty() ? "." : parent) + name, true});
   }
 
+  void add_stdin() {
+    discovery_.logs.push_back({std::string(kStdin), "stdin", true, false, false});
+  }
+
   // A named folder; what is below it is left to walk().
   void begin(const std::string& root, FoldersToRead& folders) {
     read_folder({root, layout_prefix(root)}, true);
@@ -139,6 +146,7 @@ class Walker {
     if (errno != 0) {
       return skip(pending.path, "reading the folder broke off: " + reason_from(errno));
     }
+    add_packed(first_log);
     for (std::size_t i = first_log; i < discovery_.logs.size(); ++i) {
       discovery_.logs[i].may_have_config = has_config;
       discovery_.logs[i].may_have_profiles = has_profiles;
@@ -164,13 +172,30 @@ class Walker {
       skip(path, "output of the batch script, not a training log", SkippedFile::Kind::by_design);
     } else if (role == FileRole::voltage_boost_output) {
       skip(path, "output of vboost, not a training log", SkippedFile::Kind::by_design);
-    } else if (role == FileRole::compressed_log) {
-      skip(path, "a compressed log, which is not read: unpack it");
+    } else if (role == FileRole::compressed_log && !unpacking::is_unpacked_by_name(path)) {
+      skip(path, "a log that is compressed otherwise than by gzip or zstd is not read: unpack it");
     } else if (type == DT_LNK) {
-      skip_link(path, looks_like_log);
+      skip_link(path, looks_like_log || role == FileRole::compressed_log);
+    } else if (role == FileRole::compressed_log) {
+      packed_.push_back({path, layout_path, false});
     } else if (looks_like_log) {
       discovery_.logs.push_back({path, layout_path, false});
     }
+  }
+
+  // Of the compressed logs of a folder those that do not lie beside the log itself; the folder's
+  // logs are those from `first_log` on.
+  void add_packed(std::size_t first_log) {
+    if (packed_.empty()) return;
+    std::set<std::string_view> paths;
+    const auto first = discovery_.logs.begin() + static_cast<std::ptrdiff_t>(first_log);
+    std::for_each(first, discovery_.logs.end(),
+                  [&](const LogFile& log) { paths.insert(log.path); });
+    std::erase_if(packed_, [&](const LogFile& log) {
+      return paths.contains(parser::uncompressed_name(log.path));
+    });
+    std::move(packed_.begin(), packed_.end(), std::back_inserter(discovery_.logs));
+    packed_.clear();
   }
 
   // A link that may hide logs is reported; links to other files are passed over in silence.
@@ -183,6 +208,7 @@ class Walker {
 
   FoundLogs& discovery_;
   std::vector<PendingFolder> pending_;
+  std::vector<LogFile> packed_;  // of the folder that is read
 };
 
 // More would wait for each other, on most file systems.
@@ -216,7 +242,9 @@ FoundLogs discover_logs(const std::vector<std::string>& paths) {
   FoundLogs discovery;
   for (const std::string& path : paths) {
     struct stat status {};
-    if (stat(path.c_str(), &status) != 0) {
+    if (path == kStdin) {
+      Walker(discovery).add_stdin();
+    } else if (stat(path.c_str(), &status) != 0) {
       Walker(discovery).skip(path, reason_from(errno));
     } else if (S_ISDIR(status.st_mode)) {
       walk_tree(path, discovery);

@@ -1,13 +1,17 @@
-// Finds the training logs that the command line names: files as they are, folders walked.
+// Finds the training logs that the command line names: files as they are, folders walked, and "-"
+// for what stdin holds.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmb::report {
 
+inline constexpr std::string_view kStdin = "-";
+
 struct LogFile {
-  std::string path;         // as the user would write it
+  std::string path;         // as the user would write it; kStdin
   std::string layout_path;  // the same with the folders above the root, for parse_run_path
   bool is_named = false;    // named on the command line: links are followed, any name will do
   // Beside it; false where its folder was read to the end and holds none.
@@ -31,7 +35,8 @@ struct FoundLogs {
 };
 
 // A named root may be a link; links below it are not followed, so nothing is found twice and
-// loops end. What cannot be read is in `skipped`, and the rest goes on. Never blocks on a FIFO.
+// loops end. A compressed log beside which the log itself lies is left out. What cannot be read is
+// in `skipped`, and the rest goes on. Never blocks on a FIFO.
 FoundLogs discover_logs(const std::vector<std::string>& paths);
 
 }  // namespace llmb::report

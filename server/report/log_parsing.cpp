@@ -2,16 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -19,21 +14,19 @@
 #include <utility>
 
 #include "parser/dialects/stated_configuration.h"
-#include "parser/foundation/file_descriptor.h"
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/profile_name.h"
 #include "parser/reader/log_reader.h"
 #include "parser/result.h"
 #include "parser/statistics/judge_run.h"
 #include "server/report/evidence_json.h"
+#include "server/report/log_source.h"
 #include "server/report/progress_line.h"
-#include "server/report/read_ahead.h"
 #include "server/report/refused_lines.h"
 
 namespace llmb::report {
 namespace {
 
-using parser::FileDescriptor;
 namespace fs = std::filesystem;
 using parser::RecipeExtent;
 using parser::Result;
@@ -41,71 +34,7 @@ using parser::StepSample;
 using parser::Window;
 
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
-// A thread for less than this is not worth it.
-constexpr std::uint64_t kReadAheadBytesMin = std::uint64_t{8} << 20U;
 constexpr std::size_t kConfigBytesMax = std::size_t{1} << 20U;
-
-const char* kind_name(mode_t mode) {
-  if (S_ISFIFO(mode)) return "a FIFO";
-  if (S_ISSOCK(mode)) return "a socket";
-  if (S_ISDIR(mode)) return "a folder";
-  return "a device";
-}
-
-// Regular files only; O_NONBLOCK keeps a FIFO's open from waiting for a writer.
-Result<FileDescriptor> open_regular(const std::string& path, bool may_be_link,
-                                    std::uint64_t& size) {
-  const int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (may_be_link ? 0 : O_NOFOLLOW);
-  FileDescriptor file(open(path.c_str(), flags));
-  struct stat status {};
-  if (file.get() < 0 || fstat(file.get(), &status) != 0) return parser::fail(std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) {
-    return parser::fail(std::string("not a regular file but ") + kind_name(status.st_mode));
-  }
-  size = static_cast<std::uint64_t>(status.st_size);
-  return file;
-}
-
-tl::unexpected<parser::Error> broke_off(std::uint64_t done, int error) {
-  return parser::fail(fmt::format("reading broke off at byte {}: {}", done, std::strerror(error)));
-}
-
-// Calls `take` with each block until the end. Reads at most up to what is there now: a log that
-// grows faster than it is read still ends.
-template <typename Take>
-Result<std::uint64_t> read_blocks(int file, std::uint64_t size, std::vector<char>& buffer,
-                                  const Take& take) {
-  std::uint64_t done = 0;
-  while (done < size) {
-    const std::size_t wanted =
-        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - done));
-    const ssize_t got = read(file, buffer.data(), wanted);
-    if (got == 0) break;
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      return broke_off(done, errno);
-    }
-    take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
-    done += static_cast<std::uint64_t>(got);
-  }
-  return done;
-}
-
-// The same for a long file, which is read and parsed at once.
-template <typename Take>
-Result<std::uint64_t> read_blocks_ahead(int file, std::uint64_t size, const Take& take) {
-  std::uint64_t done = 0;
-  try {
-    ReadAhead blocks(file, size);
-    for (auto block = blocks.next(); !block.empty(); block = blocks.next()) {
-      take(block);
-      done += block.size();
-    }
-  } catch (const std::system_error& error) {
-    return broke_off(done, error.code().value());
-  }
-  return done;
-}
 
 // The dialect and the recipe, and with them the window, may not be known before the log's end: all
 // windows that may be chosen count.
@@ -222,8 +151,8 @@ class LogParser {
     ReportedRun run;
     run.path = log.path;
     run.run_path = parser::parse_run_path(log.layout_path);
-    auto file = open_regular(log.path, log.is_named, run.size_bytes);
-    if (!file) return tl::unexpected(file.error());
+    auto source = LogSource::open(log);
+    if (!source) return tl::unexpected(source.error());
 
     parser::LogReader reader;
     KeptSamples samples(wanted_, options_.keeps_samples);
@@ -234,9 +163,7 @@ class LogParser {
       collect(reader, samples, steps, insight);
       progress_.add_bytes(bytes.size());
     };
-    const auto size = run.size_bytes < kReadAheadBytesMin
-                          ? read_blocks(file->get(), run.size_bytes, buffer_, take)
-                          : read_blocks_ahead(file->get(), run.size_bytes, take);
+    const auto size = source->read(buffer_, take);
     if (!size) return tl::unexpected(size.error());
     reader.finish();
     collect(reader, samples, steps, insight);
@@ -244,7 +171,9 @@ class LogParser {
     run.size_bytes = *size;
     run.facts = reader.facts();
     if (options_.keeps_refusals) {
-      run.refusals = located_refusals(reader.refused_lines(), file->get());
+      const auto text = std::move(*source).text_again();
+      if (!text) return tl::unexpected(text.error());
+      run.refusals = located_refusals(reader.refused_lines(), text->get());
     }
     run.step_count = steps.count;
     parser::merge_samples(run.samples, samples.take());
@@ -338,15 +267,17 @@ class LogParser {
   static std::optional<std::string> only_config_of_only_log(const std::string& folder) {
     std::error_code error;
     std::vector<std::string> configs;
-    std::size_t log_count = 0;
+    std::set<std::string> logs;  // each may lie there in both forms
     std::filesystem::directory_iterator entries(folder.empty() ? "." : folder, error);
     for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
       const std::string name = entries->path().filename().string();
       const parser::FileRole role = parser::classify_file(name);
-      if (role == parser::FileRole::training_log) ++log_count;
+      if (role == parser::FileRole::training_log || role == parser::FileRole::compressed_log) {
+        logs.insert(std::string(parser::uncompressed_name(name)));
+      }
       if (role == parser::FileRole::llmb_config) configs.push_back(folder + name);
     }
-    if (error || log_count != 1 || configs.size() != 1) return std::nullopt;
+    if (error || logs.size() != 1 || configs.size() != 1) return std::nullopt;
     return configs.front();
   }
 

@@ -8,6 +8,7 @@
 #include "tests/patience.h"
 #include "tests/server/api/sample_database.h"
 #include "tests/server/ingest/hanging_file_system.h"
+#include "tests/server/unpacking/packed_bytes.h"
 
 namespace llmb::api {
 namespace {
@@ -55,6 +56,20 @@ TEST_F(RunLog, GivesTheLinesAroundAByte) {
   EXPECT_EQ(log["at"], 1);
   EXPECT_EQ(log["next_offset"], 23);
   EXPECT_EQ(get_json(path(run_))["lines"].size(), 3U);  // around its end
+}
+
+TEST_F(RunLog, UnpacksWhatWasCompressedSince) {
+  const Json before = get_json(path(run_));
+  for (const char* const suffix : {".gz", ".zst"}) {
+    std::filesystem::remove(tree_ / "log.out");
+    const std::string text = "first line\nsecond line\nthird line\n";
+    std::ofstream(tree_ / ("log.out" + std::string(suffix)), std::ios::binary)
+        << (suffix == std::string(".gz") ? unpacking::gzipped(text) : unpacking::zstd_packed(text));
+    EXPECT_EQ(get_json(path(run_)), before) << suffix;
+    std::filesystem::remove(tree_ / ("log.out" + std::string(suffix)));
+  }
+  std::ofstream(tree_ / "log.out.gz", std::ios::binary) << "\x1f\x8b\x08 no such file";
+  EXPECT_NE(get_detail(path(run_), {}, 503).find("compressed file"), std::string::npos);
 }
 
 TEST_F(RunLog, IsDescribedAsItIs) {

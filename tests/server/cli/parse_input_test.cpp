@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "tests/server/cli/program_run.h"
 #include "tests/server/cli/training_logs.h"
+#include "tests/server/unpacking/packed_bytes.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::cli {
@@ -77,16 +80,78 @@ TEST(ParseInput, EndsOnALinkThatPointsAtItself) {
   EXPECT_THAT(run.err, HasSubstr("skipped self: "));
 }
 
-TEST(ParseInput, NamesCompressedLogsOfATree) {
+TEST(ParseInput, UnpacksCompressedLogs) {
   const TemporaryFolder folder;
-  folder.write("experiments/x/a.out", nemo_log(49));
-  folder.write("experiments/x/b.out.gz", "packed");
-  folder.write("experiments/x/c.gz", "packed");
-  const ProgramRun run = parse_json(folder, {"experiments"});
+  folder.write("t/a.out", nemo_log(49));
+  folder.write("t/a.out.gz", "the log itself lies beside it");
+  folder.write("t/b.out.gz", unpacking::gzipped(nemo_log(49)));
+  folder.write("t/c.out.zst", unpacking::zstd_packed(nemo_log(49)));
+  folder.write("t/d.out.xz", "packed");
+  folder.write("t/e.gz", unpacking::gzipped(nemo_log(49)));
+  folder.write("t/f.out.gz", unpacking::gzipped(nemo_log(49)).substr(0, 60));
+  const ProgramRun run = parse_json(folder, {"t"});
   EXPECT_EQ(run.exit_code, 0);
-  EXPECT_THAT(paths_in(run), ElementsAre("experiments/x/a.out"));
-  EXPECT_THAT(run.err, HasSubstr("x/b.out.gz: a compressed log, which is not read: unpack it"));
-  EXPECT_THAT(run.err, Not(HasSubstr("c.gz")));
+  EXPECT_THAT(paths_in(run), ElementsAre("t/a.out", "t/b.out.gz", "t/c.out.zst"));
+  EXPECT_THAT(run.err, HasSubstr("t/d.out.xz: a log that is compressed otherwise than by gzip"));
+  EXPECT_THAT(run.err, HasSubstr("t/f.out.gz: reading broke off at byte"));
+  EXPECT_THAT(run.err, HasSubstr("ends in the middle"));
+  EXPECT_THAT(run.err, Not(HasSubstr("e.gz")));
+  const auto runs = nlohmann::json::parse(run.out).at("runs");
+  for (const auto& one : runs) EXPECT_EQ(one.at("step_time_s_mean"), 2.5) << one.at("path");
+  EXPECT_EQ(runs[1].at("experiment"), "b");
+  EXPECT_THAT(paths_in(parse_json(folder, {"t/e.gz"})), ElementsAre("t/e.gz"));
+}
+
+TEST(ParseInput, NumbersRefusedLinesOfACompressedLog) {
+  const TemporaryFolder folder;
+  std::string log = nemo_log(49);
+  log.replace(log.find("train_step_timing in s: "), 25, "train_step_timing in s: ?");
+  const auto refused = [&](const std::string& name) {
+    const ProgramRun run =
+        run_program({"parse", "--explain", "--format", "json", name}, {folder.path(), {}, false});
+    return nlohmann::json::parse(run.out).at("runs").at(0).at("refused_lines");
+  };
+  folder.write("a.out", log);
+  folder.write("a.gz", unpacking::gzipped(log));
+  EXPECT_FALSE(refused("a.out").empty());
+  EXPECT_EQ(refused("a.gz"), refused("a.out"));
+}
+
+TEST(ParseInput, ReadsStdin) {
+  const TemporaryFolder folder;
+  for (const std::string& log : {nemo_log(49), unpacking::zstd_packed(nemo_log(49))}) {
+    folder.write("log", log);
+    const ProgramRun run = run_program({"parse", "--format", "json", "-"},
+                                       {folder.path(), {}, false, {}, folder.file("log")});
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_THAT(paths_in(run), ElementsAre("-"));
+    EXPECT_EQ(nlohmann::json::parse(run.out).at("runs")[0].at("step_time_s_mean"), 2.5);
+  }
+  const ProgramRun nothing = run_program({"parse", "-"}, {folder.path(), {}, false});
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_THAT(nothing.err, HasSubstr("skipped -: not a regular file but a device"));
+}
+
+TEST(ParseInput, WaitsForNoWriterOfAFifo) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0644), 0);
+  EXPECT_THAT(parse_json(folder, {"pipe"}).err, HasSubstr("pipe: a FIFO that nobody writes into"));
+}
+
+// What `parse <(zcat …)` opens.
+TEST(ParseInput, ReadsNamedPipes) {
+  const TemporaryFolder folder;
+  for (const std::string& log : {nemo_log(49), unpacking::gzipped(nemo_log(49)), std::string()}) {
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    ASSERT_EQ(::write(pipe[1], log.data(), log.size()), static_cast<ssize_t>(log.size()));
+    close(pipe[1]);
+    const std::string path = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(pipe[0]);
+    const ProgramRun run = parse_json(folder, {path});
+    close(pipe[0]);
+    EXPECT_EQ(paths_in(run).size(), log.empty() ? 0U : 1U) << run.err;
+    EXPECT_EQ(run.exit_code, log.empty() ? 1 : 0);
+  }
 }
 
 TEST(ParseInput, GoesOnAfterWhatIsNoRegularFile) {

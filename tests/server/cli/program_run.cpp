@@ -44,10 +44,10 @@ struct Prepared {
 
 [[noreturn]] void become_program(const Prepared& prepared, const ProgramOptions& options,
                                  const Pipe& out, const Pipe& err) {
-  const int null = open("/dev/null", O_RDONLY);
+  const int input = open(options.in_file.c_str(), O_RDONLY);
   const int output =
       options.out_file.empty() ? out.ends[1] : open(options.out_file.c_str(), O_WRONLY);
-  const bool ready = chdir(options.folder.c_str()) == 0 && dup2(null, 0) >= 0 &&
+  const bool ready = chdir(options.folder.c_str()) == 0 && dup2(input, 0) >= 0 &&
                      dup2(output, 1) >= 0 && dup2(err.ends[1], 2) >= 0 &&
                      (!options.without_privileges || geteuid() != 0 || setuid(kNobody) == 0);
   if (ready) execve(prepared.argv[0], prepared.argv.data(), prepared.envp.data());

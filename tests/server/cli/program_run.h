@@ -19,6 +19,7 @@ struct ProgramOptions {
   std::map<std::string, std::string> environment;  // all of it
   bool without_privileges = false;                 // as nobody, where the test runs as root
   std::string out_file = {};                       // takes stdout instead of ProgramRun::out
+  std::string in_file = "/dev/null";               // stdin
 };
 
 // Ends the program after 60 s.

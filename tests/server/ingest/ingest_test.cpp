@@ -216,7 +216,7 @@ TEST_F(IngestOnce, NotesWhatVanishedAndKeepsItsData) {
   EXPECT_EQ(steps_of(kLog).size(), 50U);
 }
 
-TEST_F(IngestOnce, KeepsARunWhoseLogWasCompressed) {
+TEST_F(IngestOnce, KeepsARunWhoseLogWasCompressedByWhatIsNotUnpacked) {
   const std::string other = "x_1/log-a_2_0.out";
   write(kLog, nemo_lines(0, 50));
   write(other, nemo_lines(0, 20));  // running: nothing more of it will be read
@@ -224,7 +224,7 @@ TEST_F(IngestOnce, KeepsARunWhoseLogWasCompressed) {
   ASSERT_EQ(run_of(kLog)->summary.status, parser::RunStatus::complete);
   ASSERT_EQ(run_of(other)->summary.status, parser::RunStatus::running);
   for (const std::string& log : {kLog, other}) {
-    write(log + ".gz", "\x1f\x8b");
+    write(log + ".xz", "\xfd\x37\x7a");
     std::filesystem::remove(tree_path(log));
   }
   for (int look = 0; look < 2; ++look) {  // the second by a process that has not seen it change
@@ -234,7 +234,7 @@ TEST_F(IngestOnce, KeepsARunWhoseLogWasCompressed) {
     EXPECT_TRUE(run_of(other)->vanished_at.has_value());
     EXPECT_EQ(run_of(other)->summary.status, parser::RunStatus::incomplete);
   }
-  std::filesystem::remove(tree_path(kLog + ".gz"));
+  std::filesystem::remove(tree_path(kLog + ".xz"));
   ingest_once();
   EXPECT_TRUE(run_of(kLog)->vanished_at.has_value()) << "neither form is there";
 }

@@ -1,0 +1,17 @@
+// The text of a log for whoever shows lines of it: the log itself, or what a compressed one holds.
+#pragma once
+
+#include <string>
+
+#include "parser/result.h"
+#include "server/ingest/root_directory.h"
+
+namespace llmb::ingest {
+
+// Opens the log of a run as ingest does, following no link. Where it was compressed since, its
+// compressed form is unpacked: the offsets of the run are bytes of what comes back. Fails where
+// that cannot be done; what cannot be opened is the OpenResult's error.
+parser::Result<OpenResult> open_log_text(const RootDirectory& root,
+                                         const std::string& relative_path);
+
+}  // namespace llmb::ingest

@@ -1,0 +1,42 @@
+#include "server/ingest/open_log.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "server/unpacking/unpacked_text.h"
+
+namespace llmb::ingest {
+
+parser::Result<OpenLog> examine_log(parser::FileDescriptor file, const std::string& relative_path) {
+  OpenLog log;
+  log.file = std::move(file);
+  struct stat status {};
+  if (fstat(log.file.get(), &status) != 0) {
+    return parser::fail(fmt::format("cannot examine the log: {}", std::strerror(errno)));
+  }
+  log.facts = file_facts(status);
+  if (unpacking::is_unpacked_by_name(relative_path)) {
+    const auto packing = unpacking::packing_of_file(log.file.get());
+    if (!packing) return tl::unexpected(packing.error());
+    log.packing = *packing;
+  }
+  return log;
+}
+
+parser::Result<int> LogTexts::of(const OpenLog& log, const std::function<bool()>& goes_on) {
+  if (!log.is_packed()) return log.file.get();
+  const FileFacts& facts = log.facts;
+  const bool is_kept = unpacked_.text.is_open() && unpacked_.inode == facts.inode &&
+                       unpacked_.device == facts.device && unpacked_.changed_ns == facts.changed_ns;
+  if (is_kept) return unpacked_.text.get();
+  forget();
+  auto text = unpacking::unpack_file(log.file.get(), log.packing, goes_on);
+  if (!text) return tl::unexpected(text.error());
+  unpacked_ = {facts.device, facts.inode, facts.changed_ns, std::move(*text)};
+  return unpacked_.text.get();
+}
+
+}  // namespace llmb::ingest

@@ -1,0 +1,46 @@
+// OpenLog: a log as a reader has it open, and where its text is: in the file itself, or in what was
+// unpacked of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "parser/foundation/file_descriptor.h"
+#include "parser/result.h"
+#include "server/ingest/root_directory.h"
+#include "server/unpacking/packing.h"
+
+namespace llmb::ingest {
+
+struct OpenLog {
+  parser::FileDescriptor file;
+  FileFacts facts;  // of the file, compressed as it may be
+  unpacking::Packing packing = unpacking::Packing::none;
+
+  bool is_packed() const { return packing != unpacking::Packing::none; }
+};
+
+// Only what its name says is compressed is looked at for that.
+parser::Result<OpenLog> examine_log(parser::FileDescriptor file, const std::string& relative_path);
+
+// Where the texts of logs are read. Keeps that of the compressed log which was asked for last:
+// unpacking takes longer than reading, and a long log is read in several jobs.
+class LogTexts {
+ public:
+  // A descriptor, which stands as long as `log` does and until the next call of either. `goes_on`
+  // is asked while a log is unpacked; false ends it with an error.
+  parser::Result<int> of(const OpenLog& log, const std::function<bool()>& goes_on);
+  void forget() { unpacked_ = {}; }
+
+ private:
+  struct Unpacked {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::int64_t changed_ns = 0;
+    parser::FileDescriptor text;
+  };
+  Unpacked unpacked_;
+};
+
+}  // namespace llmb::ingest

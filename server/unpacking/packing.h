@@ -1,0 +1,23 @@
+// What a file was compressed with: told from its first bytes, or promised by its name.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace llmb::unpacking {
+
+enum class Packing { none, gzip, zstd };
+
+inline constexpr std::size_t kMagicBytes = 4;
+
+// `head`: the first kMagicBytes of a file, or all of a shorter one. What is compressed otherwise
+// (xz, bzip2, lz4, zip) is `none`: it is not unpacked here.
+Packing packing_of(std::string_view head);
+
+// Of the names of files that are unpacked here.
+inline constexpr std::array<std::string_view, 2> kSuffixes = {".gz", ".zst"};
+// Whether a name ends in one of them.
+bool is_unpacked_by_name(std::string_view name);
+
+}  // namespace llmb::unpacking

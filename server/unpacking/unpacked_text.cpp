@@ -1,0 +1,83 @@
+#include "server/unpacking/unpacked_text.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "server/unpacking/unpacker.h"
+
+namespace llmb::unpacking {
+namespace {
+
+parser::FileDescriptor file_without_a_name() {
+  const char* const wanted = std::getenv("TMPDIR");
+  for (const char* const folder : {wanted, "/tmp"}) {
+    if (folder == nullptr || *folder == '\0') continue;
+    const int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) return parser::FileDescriptor(fd);
+  }
+  return parser::FileDescriptor(memfd_create("unpacked log", MFD_CLOEXEC));
+}
+
+parser::Result<void> append(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      return parser::fail(
+          fmt::format("there is no room to unpack it ({}); TMPDIR names another folder for that",
+                      std::strerror(errno)));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+parser::Result<Packing> packing_of_file(int fd) {
+  std::array<char, kMagicBytes> head{};
+  ssize_t got = 0;
+  do {
+    got = pread(fd, head.data(), head.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return parser::fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  return packing_of({head.data(), static_cast<std::size_t>(got)});
+}
+
+parser::Result<parser::FileDescriptor> unpack_file(int fd, Packing packing,
+                                                   const std::function<bool()>& goes_on) {
+  if (lseek(fd, 0, SEEK_SET) < 0) {
+    return parser::fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  }
+  parser::FileDescriptor text = file_without_a_name();
+  if (!text.is_open()) {
+    return parser::fail(fmt::format("there is nowhere to unpack it: {}", std::strerror(errno)));
+  }
+  Unpacker unpacker(fd, packing);
+  std::uint64_t size = 0;
+  while (true) {
+    const auto block = unpacker.next();
+    if (!block) return tl::unexpected(block.error());
+    if (block->empty()) return text;
+    size += block->size();
+    if (size > kTextBytesMax) {
+      return parser::fail(
+          fmt::format("its text is longer than {} GiB: unpack it yourself", kTextBytesMax >> 30U));
+    }
+    if (auto appended = append(text.get(), *block); !appended) {
+      return tl::unexpected(appended.error());
+    }
+    if (goes_on && !goes_on()) return parser::fail("stopped while it was unpacked");
+  }
+}
+
+}  // namespace llmb::unpacking

@@ -1,0 +1,46 @@
+// Unpacker: the text of a gzip or zstd file, block by block, in bounded memory. Compressed files
+// that stand in a row in one (`cat a.gz b.gz`) are their texts in a row.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/result.h"
+#include "server/unpacking/packing.h"
+
+namespace llmb::unpacking {
+
+class UnpackingMethod;
+
+class Unpacker {
+ public:
+  // Reads from where `fd` stands, which outlives it, after the bytes `head`, which were read
+  // before. `packing` is not `none`. Throws std::bad_alloc.
+  Unpacker(int fd, Packing packing, std::string head = {});
+  ~Unpacker();
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
+
+  // The next bytes of the text, which stand until the next call; empty at its end. Fails where
+  // reading does, where the file is damaged, and where it ends before its end: what could be
+  // unpacked up to there was given.
+  parser::Result<std::string_view> next();
+
+ private:
+  parser::Result<void> read_packed();
+
+  const int fd_;
+  const std::unique_ptr<UnpackingMethod> method_;
+  std::string room_;
+  std::string_view packed_;  // in `room_`, to be unpacked
+  std::vector<char> text_;
+  bool is_in_middle_ = true;    // of a compressed file: an empty one is not whole
+  bool may_have_more_ = false;  // text that did not fit
+};
+
+}  // namespace llmb::unpacking

@@ -1,0 +1,179 @@
+// Logs that are found compressed, and logs that were compressed after they were read.
+#include <fstream>
+#include <iterator>
+
+#include "server/ingest/retention.h"
+#include "storage/removal.h"
+#include "tests/server/ingest/ingest_fixture.h"
+#include "tests/server/unpacking/packed_bytes.h"
+
+namespace llmb::ingest {
+namespace {
+
+using parser::RunStatus;
+using unpacking::gzipped;
+using unpacking::zstd_packed;
+
+const std::string kPlain = "experiments/x/x_1750000000/x/log-a-a.x_7_0.out";
+
+class IngestPacked : public TreeTest {
+ protected:
+  // As gzip does it.
+  void compress(const std::string& relative) {
+    std::ifstream file(tree_path(relative), std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    write(relative + ".gz", gzipped(text));
+    std::filesystem::remove(tree_path(relative));
+  }
+  bool is_there(const std::string& relative) {
+    const auto run = run_of(relative);
+    return run && !run->vanished_at;
+  }
+};
+
+TEST_F(IngestPacked, IsARunAsTheLogItselfIs) {
+  write("plain/" + kPlain, nemo_lines(0, 50));
+  write("gzip/" + kPlain + ".gz", gzipped(nemo_lines(0, 50)));
+  write("zstd/" + kPlain + ".zst", zstd_packed(nemo_lines(0, 50)));
+  ingest_once();
+  const auto plain = run_of("plain/" + kPlain);
+  for (const std::string& log : {"gzip/" + kPlain + ".gz", "zstd/" + kPlain + ".zst"}) {
+    const auto run = run_of(log);
+    ASSERT_TRUE(run) << log;
+    EXPECT_EQ(run->path, plain->path);
+    EXPECT_EQ(run->path.job_id, 7);
+    EXPECT_EQ(run->summary, plain->summary);
+    EXPECT_EQ(run->size_bytes, plain->size_bytes);
+    EXPECT_EQ(steps_of(log), steps_of("plain/" + kPlain));
+  }
+}
+
+TEST_F(IngestPacked, IsUnpackedOnce) {
+  write(kPlain + ".gz", gzipped(nemo_lines(0, 50)));
+  EXPECT_GT(ingest_once().bytes_read, 0U);
+  EXPECT_EQ(ingest_once().bytes_read, 0U);
+  write(kPlain + ".gz", gzipped(nemo_lines(0, 40)));
+  EXPECT_GT(ingest_once().bytes_read, 0U);
+  EXPECT_EQ(run_of(kPlain + ".gz")->step_count, 40);
+}
+
+// Nobody goes on writing into it.
+TEST_F(IngestPacked, IsOver) {
+  write(kPlain + ".gz", gzipped(nemo_lines(0, 20)));
+  ingest_once();
+  EXPECT_EQ(run_of(kPlain + ".gz")->summary.status, RunStatus::incomplete);
+}
+
+TEST_F(IngestPacked, IsReadToItsEndHoweverLong) {
+  constexpr int kSteps = 40'000;  // more than one job reads
+  write(kPlain + ".zst", zstd_packed(nemo_lines(0, kSteps, kSteps - 1)));
+  ingest_once();
+  EXPECT_EQ(run_of(kPlain + ".zst")->step_count, kSteps);
+}
+
+TEST_F(IngestPacked, IsNoLogBesideTheLogItself) {
+  write(kPlain, nemo_lines(0, 50));
+  write(kPlain + ".gz", gzipped(nemo_lines(0, 50)));
+  for (int look = 0; look < 2; ++look) {
+    ingest_once();
+    EXPECT_TRUE(is_there(kPlain));
+    EXPECT_FALSE(run_of(kPlain + ".gz"));
+  }
+}
+
+TEST_F(IngestPacked, GivesWayToTheLogItself) {
+  write(kPlain + ".gz", gzipped(nemo_lines(0, 50)));
+  ingest_once();
+  write(kPlain, nemo_lines(0, 50));
+  for (int look = 0; look < 2; ++look) {
+    ingest_once();
+    EXPECT_TRUE(is_there(kPlain));
+    EXPECT_FALSE(is_there(kPlain + ".gz"));
+  }
+}
+
+TEST_F(IngestPacked, LeavesTheRunOfALogThatWasReadBefore) {
+  write(kPlain, nemo_lines(0, 50));
+  ingest_once();
+  compress(kPlain);
+  for (int look = 0; look < 2; ++look) {
+    ingest_once();
+    EXPECT_TRUE(is_there(kPlain));
+    EXPECT_FALSE(run_of(kPlain + ".gz"));
+  }
+  std::filesystem::remove(tree_path(kPlain + ".gz"));
+  ingest_once();
+  EXPECT_FALSE(is_there(kPlain)) << "neither form is there";
+}
+
+TEST_F(IngestPacked, HasWhatWasNotReadBefore) {
+  write(kPlain, nemo_lines(0, 20));
+  ingest_once();
+  ASSERT_EQ(run_of(kPlain)->summary.status, RunStatus::running);
+  append(kPlain, nemo_lines(20, 30));
+  compress(kPlain);
+  for (int look = 0; look < 2; ++look) {
+    ingest_once();
+    EXPECT_FALSE(is_there(kPlain));
+    ASSERT_TRUE(is_there(kPlain + ".gz"));
+    EXPECT_EQ(run_of(kPlain + ".gz")->summary.status, RunStatus::complete);
+  }
+}
+
+TEST_F(IngestPacked, IsSeenWhileItIsFollowed) {
+  write(kPlain, nemo_lines(0, 20));
+  Ingest ingest(options(), {});
+  ingest.start();
+  ASSERT_TRUE(eventually([&] { return is_there(kPlain); }));
+  append(kPlain, nemo_lines(20, 30));
+  compress(kPlain);
+  // What was appended may have been read just before.
+  EXPECT_TRUE(eventually([&] {
+    const auto packed = run_of(kPlain + ".gz");
+    const auto plain = run_of(kPlain);
+    return (packed && packed->step_count == 50) || (!plain->vanished_at && plain->step_count == 50);
+  }));
+  write("later.out.gz", gzipped(nemo_lines(0, 50)));
+  EXPECT_TRUE(eventually([&] { return is_there("later.out.gz"); }));
+  write("later.out", nemo_lines(0, 50));
+  EXPECT_TRUE(eventually([&] { return is_there("later.out") && !is_there("later.out.gz"); }));
+  ingest.stop();
+}
+
+TEST_F(IngestPacked, IsParkedUntilItIsWhole) {
+  const std::string whole = gzipped(nemo_lines(0, 50));
+  write(kPlain + ".gz", whole.substr(0, whole.size() / 2));
+  EXPECT_EQ(ingest_once().files_parked, 1);
+  EXPECT_FALSE(run_of(kPlain + ".gz"));
+  const auto parked = storage::Reader(database_).parked_files();
+  ASSERT_EQ(parked.size(), 1U);
+  EXPECT_NE(parked[0].reason.find("ends in the middle"), std::string::npos) << parked[0].reason;
+  write(kPlain + ".gz", whole);
+  EXPECT_EQ(ingest_once().files_parked, 0);
+  EXPECT_TRUE(is_there(kPlain + ".gz"));
+}
+
+TEST_F(IngestPacked, StaysRemoved) {
+  write(kPlain, nemo_lines(0, 50));
+  write("other.out.gz", gzipped(nemo_lines(0, 50)));
+  ingest_once();
+  storage::RetentionPolicy everything;
+  everything.words = "root " + tree_;
+  everything.root = std::filesystem::canonical(tree_).string();
+  const auto later =
+      std::chrono::floor<parser::Instant::duration>(std::chrono::system_clock::now()) +
+      std::chrono::hours(24 * 30);
+  std::vector<storage::RunId> runs;
+  for (const auto& log : storage::Reader(database_).removal_plan(everything, later).logs) {
+    runs.push_back(log.run);
+  }
+  storage::Writer({database_, true}).remove_logs(everything, runs, later);
+  compress(kPlain);
+  for (int look = 0; look < 2; ++look) {
+    ingest_once();
+    EXPECT_EQ(storage::Reader(database_).run_count({}), 0);
+  }
+}
+
+}  // namespace
+}  // namespace llmb::ingest

@@ -1,0 +1,77 @@
+#include "server/unpacking/unpacked_text.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <string>
+
+#include "tests/server/unpacking/packed_bytes.h"
+#include "tests/temporary_folder.h"
+
+namespace llmb::unpacking {
+namespace {
+
+parser::FileDescriptor opened(const std::filesystem::path& path) {
+  return parser::FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+std::string text_at(int fd, off_t offset, std::size_t length) {
+  std::string bytes(length, '\0');
+  bytes.resize(static_cast<std::size_t>(
+      std::max<ssize_t>(0, pread(fd, bytes.data(), bytes.size(), offset))));
+  return bytes;
+}
+
+class UnpackedText : public testing::Test {
+ protected:
+  ~UnpackedText() override { unsetenv("TMPDIR"); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(UnpackedText, TellsWhatAFileWasPackedWith) {
+  const auto packing_of_bytes = [&](const std::string& bytes) {
+    return packing_of_file(opened(folder_.write("file", bytes)).get()).value();
+  };
+  EXPECT_EQ(packing_of_bytes(gzipped("a")), Packing::gzip);
+  EXPECT_EQ(packing_of_bytes(zstd_packed("a")), Packing::zstd);
+  EXPECT_EQ(packing_of_bytes("step 1\n"), Packing::none);
+  EXPECT_EQ(packing_of_bytes("\x1f"), Packing::none);
+  EXPECT_EQ(packing_of_bytes(""), Packing::none);
+  EXPECT_TRUE(is_unpacked_by_name("a/log.out.gz"));
+  EXPECT_FALSE(is_unpacked_by_name("a/log.out.xz"));
+}
+
+TEST_F(UnpackedText, IsAFileWithoutAName) {
+  const auto file = opened(folder_.write("log.out.gz", gzipped("step 1\nstep 2\n")));
+  ASSERT_EQ(lseek(file.get(), 3, SEEK_SET), 3) << "wherever it stands";
+  std::filesystem::create_directory(folder_.path() / "tmp");
+  setenv("TMPDIR", folder_.file("tmp").c_str(), 1);
+  const auto text = unpack_file(file.get(), Packing::gzip);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(text_at(text->get(), 7, 100), "step 2\n");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "tmp"));
+}
+
+TEST_F(UnpackedText, NeedsNoFolder) {
+  setenv("TMPDIR", folder_.file("nosuch").c_str(), 1);
+  const auto file = opened(folder_.write("log.out.zst", zstd_packed("step 1\n")));
+  const auto text = unpack_file(file.get(), Packing::zstd);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(text_at(text->get(), 0, 100), "step 1\n");
+}
+
+TEST_F(UnpackedText, EndsWhereItIsTold) {
+  const auto file = opened(folder_.write("log.out.gz", gzipped(std::string(10'000'000, 'a'))));
+  int blocks = 0;
+  const auto text = unpack_file(file.get(), Packing::gzip, [&] { return ++blocks < 3; });
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().message, "stopped while it was unpacked");
+  EXPECT_EQ(blocks, 3);
+}
+
+}  // namespace
+}  // namespace llmb::unpacking
