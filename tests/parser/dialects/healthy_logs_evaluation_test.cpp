@@ -115,6 +115,11 @@ TEST(CauseEvaluation, OfHealthyReportedCutAtEveryTenth) {
   judge_healthy_logs("healthy_reported", 3);
 }
 
+// The likenesses of `certification_runs`. At first sight none was told with a cause.
+TEST(CauseEvaluation, OfHealthyCertificationRunsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_certification_runs");
+}
+
 // The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a
 // cause.
 TEST(CauseEvaluation, OfHealthyOperatedAndOtherCutAtEveryTenth) {
