@@ -138,8 +138,10 @@ struct JobStore::Impl {
   std::unique_ptr<OpenDatabase> database;
   Connection& connection;
 
-  explicit Impl(const OpenOptions& options)
-      : database(open_beside_writer(options)), connection(database->connection()) {}
+  Impl(const OpenOptions& options, JobAccess access)
+      : database(access == JobAccess::read ? open_reader(options.path)
+                                           : open_beside_writer(options)),
+        connection(database->connection()) {}
 
   // One call at a time, in one transaction.
   template <typename Action>
@@ -217,7 +219,8 @@ struct JobStore::Impl {
   }
 };
 
-JobStore::JobStore(const OpenOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+JobStore::JobStore(const OpenOptions& options, JobAccess access)
+    : impl_(std::make_unique<Impl>(options, access)) {}
 JobStore::~JobStore() = default;
 
 JobRowId JobStore::insert(const JobRecord& job) {

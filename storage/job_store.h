@@ -15,10 +15,14 @@
 
 namespace llmb::storage {
 
+enum class JobAccess {
+  full,  // creates or migrates the database where no other process has it open for writing
+  read,  // of one that is there and up to date, as a Reader; what would change it throws
+};
+
 class JobStore {
  public:
-  // Creates or migrates the database where no other process has it open for writing.
-  explicit JobStore(const OpenOptions& options);
+  explicit JobStore(const OpenOptions& options, JobAccess access = JobAccess::full);
   ~JobStore();
   JobStore(const JobStore&) = delete;
   JobStore& operator=(const JobStore&) = delete;

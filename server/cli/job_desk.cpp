@@ -1,12 +1,20 @@
 #include "server/cli/job_desk.h"
 
-#include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <iostream>
+#include <system_error>
+#include <utility>
 
 #include "server/cli/serve_settings.h"
 #include "server/cli/watched_trees.h"
 #include "server/report/text_table.h"
+#include "storage/database_place.h"
 
 namespace llmb::cli {
 
@@ -59,9 +67,55 @@ DeskSettings desk_settings(const DeskArguments& arguments, bool submits) {
   return desk;
 }
 
+void require_made(const storage::OpenOptions& database) {
+  std::error_code error;
+  const bool is_made = !storage::is_postgresql(database.path) &&
+                       std::filesystem::file_size(database.path, error) > 0 && !error;
+  if (!is_made) storage::JobStore(database, storage::JobAccess::read);  // says what is not there
+}
+
+namespace {
+
+JobDesk open_to_write(DeskSettings settings) {
+  auto store = std::make_unique<storage::JobStore>(settings.database);
+  return {std::move(settings.cluster), std::move(store), std::move(settings.database)};
+}
+
+JobDesk open_to_read(DeskSettings settings, std::string why) {
+  auto store = std::make_unique<storage::JobStore>(settings.database, storage::JobAccess::read);
+  return {std::move(settings.cluster), std::move(store), std::move(settings.database),
+          std::move(why)};
+}
+
+}  // namespace
+
 JobDesk open_job_desk(const DeskArguments& arguments, bool submits) {
-  DeskSettings settings = desk_settings(arguments, submits);
-  return {std::move(settings.cluster), std::make_unique<storage::JobStore>(settings.database)};
+  return open_to_write(desk_settings(arguments, submits));
+}
+
+JobDesk open_existing_desk(const DeskArguments& arguments) {
+  DeskSettings settings = desk_settings(arguments, false);
+  require_made(settings.database);
+  return open_to_write(std::move(settings));
+}
+
+// A lock file of who may write beside a database of another user, and not in it, would keep that
+// user out: nothing is tried there.
+JobDesk open_desk_to_look(const DeskArguments& arguments) {
+  DeskSettings settings = desk_settings(arguments, false);
+  const storage::OpenOptions& database = settings.database;
+  require_made(database);
+  if (!storage::is_postgresql(database.path) &&
+      faccessat(AT_FDCWD, database.path.c_str(), W_OK, AT_EACCESS) != 0) {
+    const std::string why = "cannot write " + database.path + ": " + std::strerror(errno);
+    return open_to_read(std::move(settings), why);
+  }
+  try {
+    return open_to_write(settings);
+  } catch (const storage::StorageError& refusal) {
+    if (refusal.kind != storage::StorageError::Kind::io) throw;
+    return open_to_read(std::move(settings), refusal.what());
+  }
 }
 
 int run_at_desk(const std::string& command, const std::function<int()>& action) {

@@ -36,10 +36,19 @@ DeskSettings desk_settings(const DeskArguments& arguments, bool submits);
 struct JobDesk {
   dispatch::ClusterSettings settings;
   std::unique_ptr<storage::JobStore> store;
+  storage::OpenOptions database = {};
+  std::string read_only_for = {};  // why it can only be looked at; empty: it can be written
 };
 
-// Opens the database. Throws BadConfiguration and storage::StorageError.
+// All throw BadConfiguration and storage::StorageError. The first creates the database where there
+// is none, which the others refuse.
 JobDesk open_job_desk(const DeskArguments& arguments, bool submits);
+JobDesk open_existing_desk(const DeskArguments& arguments);
+// Of who may not write the database a desk that only reads.
+JobDesk open_desk_to_look(const DeskArguments& arguments);
+
+// Throws storage::StorageError where opening a database to write it would make it.
+void require_made(const storage::OpenOptions& database);
 
 // Calls `action`; what it throws becomes a line on stderr and an exit code: 2 for a bad
 // configuration, 1 for the rest.

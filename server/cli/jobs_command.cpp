@@ -6,6 +6,7 @@
 #include <array>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "server/cli/complaint.h"
@@ -35,8 +36,8 @@ constexpr const char* kJobsFooter = R"(Examples:
   llmb-report jobs cancel 7 8          cancels; again does no harm
 
 ID is llmb-report's own number of a job, SLURM is Slurm's, which Slurm uses again one day. What is
-shown is asked from Slurm first; where it does not answer, the last known state is shown, and a
-line on stderr says so.)";
+shown is asked from Slurm first; where it does not answer, or you may only read the database, the
+last known state is shown, and a line on stderr says so.)";
 
 struct JobsArguments {
   DeskArguments desk;
@@ -49,6 +50,11 @@ struct JobsArguments {
 
 // Whether there is a job whose submission was lost, two answers tell.
 void refresh(JobDesk& desk) {
+  if (!desk.read_only_for.empty()) {
+    if (desk.store->unfinished(desk.settings.name).empty()) return;
+    complain("jobs", "as last known: " + desk.read_only_for, kFailed);
+    return;
+  }
   dispatch::Poller poller(desk.settings, *desk.store);
   dispatch::PollOutcome outcome = poller.poll_once();
   if (outcome.error.empty() && outcome.unclear > 0) {
@@ -59,7 +65,7 @@ void refresh(JobDesk& desk) {
 }
 
 int list(const JobsArguments& arguments) {
-  JobDesk desk = open_job_desk(arguments.desk, false);
+  JobDesk desk = open_desk_to_look(arguments.desk);
   refresh(desk);
   const std::vector<JobRecord> jobs = desk.store->jobs(arguments.limit);
   if (jobs.empty()) {
@@ -71,7 +77,7 @@ int list(const JobsArguments& arguments) {
 }
 
 int show(const JobsArguments& arguments) {
-  JobDesk desk = open_job_desk(arguments.desk, false);
+  JobDesk desk = open_desk_to_look(arguments.desk);
   refresh(desk);
   const auto job = desk.store->job(arguments.id);
   if (!job) return complain("jobs", fmt::format("there is no job {}", arguments.id), kFailed);
@@ -139,14 +145,21 @@ ChosenLog log_of(const JobRecord& job, const JobsArguments& arguments) {
 
 int follow(JobDesk& desk, const JobsArguments& arguments, JobRecord job) {
   const StopSignals signals;
-  dispatch::Poller poller(desk.settings, *desk.store);
+  const bool only_reads = !desk.read_only_for.empty();
+  std::optional<dispatch::Poller> poller;
+  if (!only_reads) poller.emplace(desk.settings, *desk.store);
   std::string shown;
   std::string last_error;
   std::int64_t offset = 0;
   auto next_poll = std::chrono::steady_clock::now();
   while (true) {
     if (std::chrono::steady_clock::now() >= next_poll) {
-      poller.poll_once();
+      // A database that stands still for its reader (storage/still_database.h) is opened anew.
+      if (only_reads) {
+        desk.store = std::make_unique<storage::JobStore>(desk.database, storage::JobAccess::read);
+      } else {
+        poller->poll_once();
+      }
       job = desk.store->job(job.id).value_or(job);
       next_poll = std::chrono::steady_clock::now() + desk.settings.poll_interval;
     }
@@ -171,7 +184,7 @@ int follow(JobDesk& desk, const JobsArguments& arguments, JobRecord job) {
 }
 
 int log(const JobsArguments& arguments) {
-  JobDesk desk = open_job_desk(arguments.desk, false);
+  JobDesk desk = open_desk_to_look(arguments.desk);
   refresh(desk);
   const auto job = desk.store->job(arguments.id);
   if (!job) return complain("jobs", fmt::format("there is no job {}", arguments.id), kFailed);
@@ -192,7 +205,7 @@ int log(const JobsArguments& arguments) {
 }
 
 int cancel(const JobsArguments& arguments) {
-  JobDesk desk = open_job_desk(arguments.desk, false);
+  JobDesk desk = open_existing_desk(arguments.desk);
   dispatch::RunnerProbe runner(desk.settings);
   dispatch::Dispatcher dispatcher(desk.settings, parser::embedded_catalog(), *desk.store, runner);
   int exit_code = 0;

@@ -29,7 +29,8 @@ A token is shown once, by `create`, and goes to clients as they ask:
   curl -H "Authorization: Bearer $TOKEN" -d @job.json http://127.0.0.1:8642/api/v1/jobs
 Only its SHA-256 is kept. `submit` also needs the token's name in the configuration's list
 `submitters`, and is for the token's own jobs; `cancel` lets it cancel those of others, too.
-Changes count at once, in a running daemon too.)";
+Changes count at once, in a running daemon too. `create` makes the database where there is none;
+`list` only reads it.)";
 
 struct TokenArguments {
   DeskArguments desk;
@@ -40,8 +41,8 @@ struct TokenArguments {
   std::string former_cluster;
 };
 
-storage::JobStore open_store(const TokenArguments& arguments) {
-  return storage::JobStore(desk_settings(arguments.desk, false).database);
+storage::OpenOptions database_of(const TokenArguments& arguments) {
+  return desk_settings(arguments.desk, false).database;
 }
 
 bool is_taken(storage::JobStore& store, const std::string& name) {
@@ -73,7 +74,7 @@ int create(const TokenArguments& arguments) {
                             : "--formerly needs --for-cluster NAME, the name of now",
                     kBadArguments);
   }
-  storage::JobStore store = open_store(arguments);
+  storage::JobStore store(database_of(arguments));
   if (is_taken(store, arguments.name)) {
     return complain("token",
                     "there is a token " + arguments.name +
@@ -98,7 +99,7 @@ int create(const TokenArguments& arguments) {
 }
 
 int list(const TokenArguments& arguments) {
-  storage::JobStore store = open_store(arguments);
+  storage::JobStore store(database_of(arguments), storage::JobAccess::read);
   const std::string now = dispatch::instant_text(dispatch::wall_now());
   report::TextTable table({"NAME", "SCOPES", "STATE", "CREATED", "EXPIRES"});
   const auto tokens = store.tokens();
@@ -123,7 +124,9 @@ int list(const TokenArguments& arguments) {
 }
 
 int revoke(const TokenArguments& arguments) {
-  storage::JobStore store = open_store(arguments);
+  const storage::OpenOptions database = database_of(arguments);
+  require_made(database);
+  storage::JobStore store(database);
   if (store.revoke_token(arguments.name, dispatch::instant_text(dispatch::wall_now()))) {
     std::cout << arguments.name << " is revoked\n";
     return 0;

@@ -189,6 +189,50 @@ TEST_F(JobCommands, SubmitShowsAndCancels) {
   EXPECT_EQ(run({"jobs", "log"}).exit_code, 2);
 }
 
+TEST_F(JobCommands, WhatOnlyReadsMakesNoDatabase) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"jobs"},          {"jobs", "show", "1"},    {"jobs", "log", "1"}, {"jobs", "cancel", "1"},
+      {"token", "list"}, {"token", "revoke", "ci"}};
+  for (const auto& command : commands) {
+    SCOPED_TRACE(command.front() + " " + command.back());
+    const ProgramRun refused = run(command);
+    EXPECT_EQ(refused.exit_code, 1) << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr("cannot read the database jobs.db: No such file"));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "jobs.db"));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "jobs.db.lock"));
+  }
+  folder_.write("jobs.db", "");
+  EXPECT_EQ(run({"jobs"}).exit_code, 1) << "nor is one made of an empty file";
+  EXPECT_EQ(std::filesystem::file_size(folder_.path() / "jobs.db"), 0U);
+}
+
+TEST_F(JobCommands, WhoMayOnlyReadSeesJobsAndTokensAsLastKnown) {
+  ASSERT_EQ(run({"token", "create", "ci", "--scope", "read"}).exit_code, 0);
+  const auto as_another = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--config", "llmb.yaml"});
+    return run_program(arguments, {folder_.path(), environment_, true});
+  };
+  namespace fs = std::filesystem;
+  fs::remove(folder_.path() / "jobs.db.lock");
+  fs::permissions(folder_.path() / "jobs.db", fs::perms(0444));
+  fs::permissions(folder_.path(), fs::perms(01777));
+  const ProgramRun none = as_another({"jobs"});
+  EXPECT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_EQ(none.err, "") << "nothing is to be asked from Slurm";
+  EXPECT_THAT(as_another({"token", "list"}).out, HasSubstr("ci    read    valid"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "jobs.db.lock")) << "it would keep its owner out";
+
+  fs::permissions(folder_.path() / "jobs.db", fs::perms(0644));
+  ASSERT_EQ(submit({"--scale", "16"}).exit_code, 0);
+  fs::permissions(folder_.path() / "jobs.db", fs::perms(0444));
+  fs::permissions(folder_.path(), fs::perms(0555));
+  const ProgramRun listed = as_another({"jobs"});
+  fs::permissions(folder_.path(), fs::perms(0755));
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("pretrain_nemotron4_15b_bf16_16_proxy"));
+  EXPECT_THAT(listed.err, HasSubstr("as last known: cannot write jobs.db: Permission denied"));
+}
+
 TEST_F(JobCommands, RefusalsOfSlurmAreSaidOnce) {
   command("sbatch", "echo 'sbatch: error: invalid partition specified: x' >&2; exit 1");
   const ProgramRun refused = submit({"--scale", "16"});
