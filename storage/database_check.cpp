@@ -23,6 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kCountRuns = "SELECT count(*) FROM run";
+constexpr const char* kCountSteps = "SELECT coalesce(sum(step_count), 0) FROM run";
+
 std::uint64_t bytes_of(const fs::path& file) {
   std::error_code error;
   const auto bytes = fs::file_size(file, error);
@@ -56,7 +59,7 @@ std::vector<std::string> find_damage(SqliteConnection& connection, CheckDepth de
   return damage;
 }
 
-std::vector<std::string> find_dangling(SqliteConnection& connection) {
+std::vector<std::string> find_dangling(Connection& connection) {
   std::vector<std::string> dangling;
   Statement check(connection, "PRAGMA foreign_key_check");
   while (static_cast<int>(dangling.size()) < kFindingsMax && check.step()) {
@@ -130,21 +133,56 @@ std::vector<std::string> find_wrong_tallies(Connection& connection) {
       fmt::format("run_tally differs from the runs in {} rows: lists show wrong totals", wrong)};
 }
 
-void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& check) {
-  check.runs = connection.read_one_integer("SELECT count(*) FROM run");
-  check.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
-  if (depth == CheckDepth::thorough) {
-    const bool has_chunks = has_table(connection, "step_chunk");
-    check.miscounted = find_miscounted(connection, has_chunks);
-    if (has_chunks) {
-      for (std::string& sentence : find_unreadable_chunks(connection)) {
-        check.damage.push_back(std::move(sentence));
-      }
+// Nothing where a table of a file cannot be read; why it was that of the first is damage.
+class Questions {
+ public:
+  explicit Questions(DatabaseCheck& check) : check_(check) {}
+
+  template <typename Question>
+  auto ask(const Question& question) -> std::optional<decltype(question())> {
+    try {
+      return question();
+    } catch (const StorageError& unreadable) {
+      if (!check_.is_file || unreadable.kind == StorageError::Kind::busy_elsewhere) throw;
+      if (!has_failed_) check_.damage.emplace_back(unreadable.what());
+      has_failed_ = true;
+      return std::nullopt;
     }
-    if (has_table(connection, "run_tally")) check.wrong_tallies = find_wrong_tallies(connection);
   }
+
+ private:
+  DatabaseCheck& check_;
+  bool has_failed_ = false;
+};
+
+std::vector<std::string> watched_roots(Connection& connection) {
+  std::vector<std::string> paths;
   Statement roots(connection, "SELECT path FROM root WHERE pushed_from = '' ORDER BY id");
-  while (roots.step()) check.roots.push_back(roots.read_text());
+  while (roots.step()) paths.push_back(roots.read_text());
+  return paths;
+}
+
+void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& check) {
+  Questions questions(check);
+  if (check.is_file) {
+    check.dangling = questions.ask([&] { return find_dangling(connection); });
+  }
+  check.runs = questions.ask([&] { return connection.read_one_integer(kCountRuns); });
+  check.steps = questions.ask([&] { return connection.read_one_integer(kCountSteps); });
+  check.roots = questions.ask([&] { return watched_roots(connection); });
+  if (depth == CheckDepth::quick) return;
+  const auto has = [&](std::string_view table) {
+    return questions.ask([&] { return has_table(connection, table); }).value_or(false);
+  };
+  const bool has_chunks = has("step_chunk");
+  check.miscounted = questions.ask([&] { return find_miscounted(connection, has_chunks); });
+  if (has_chunks) {
+    const auto unreadable = questions.ask([&] { return find_unreadable_chunks(connection); });
+    if (unreadable) check.damage.insert(check.damage.end(), unreadable->begin(), unreadable->end());
+  }
+  if (has("run_tally")) {
+    check.wrong_tallies = questions.ask([&] { return find_wrong_tallies(connection); });
+  }
 }
 
 DatabaseCheck check_postgresql(const std::string& url, CheckDepth depth) {
@@ -173,16 +211,12 @@ DatabaseCheck check_file(const std::string& path, CheckDepth depth) {
   check.wal_bytes = bytes_of(file.string() + "-wal");
   check.disk_free_bytes = free_bytes_at(file);
   check.has_page_checksums = connection.has_page_checksums();
+  if (check.is_empty()) return check;
   for (const std::string& page : connection.changed_pages(kFindingsMax)) {
     check.damage.push_back(fmt::format("{} is not as llmb-report wrote it", page));
   }
   if (check.damage.empty()) check.damage = find_damage(connection, depth);
-  try {
-    check.dangling = find_dangling(connection);
-    read_contents(connection, depth, check);
-  } catch (const StorageError& unreadable) {
-    check.damage.emplace_back(unreadable.what());
-  }
+  read_contents(connection, depth, check);
   return check;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,15 +19,20 @@ struct DatabaseCheck {
   std::uint64_t database_bytes = 0;
   std::uint64_t wal_bytes = 0;
   std::uint64_t disk_free_bytes = 0;  // of its file system, for this user
-  std::int64_t runs = 0;
-  std::int64_t steps = 0;
+  bool has_page_checksums = false;    // databases of before this was kept have none
   // One sentence each, up to kFindingsMax of a kind; empty where all is well.
-  bool has_page_checksums = false;         // databases of before this was kept have none
-  std::vector<std::string> damage;         // pages, rows and indices that contradict one another
-  std::vector<std::string> dangling;       // rows that refer to nothing
-  std::vector<std::string> miscounted;     // runs whose number of steps is not that of their rows
-  std::vector<std::string> wrong_tallies;  // of runs, by which lists count
-  std::vector<std::string> roots;          // paths of the watched trees
+  using Sentences = std::vector<std::string>;
+  Sentences damage;  // pages, rows and indices that contradict one another
+  // Nothing: not asked, or a table that cannot be read; then `damage` has why of the first.
+  std::optional<std::int64_t> runs;
+  std::optional<std::int64_t> steps;
+  std::optional<Sentences> dangling;       // rows that refer to nothing
+  std::optional<Sentences> miscounted;     // runs whose number of steps is not that of their rows
+  std::optional<Sentences> wrong_tallies;  // of runs, by which lists count
+  std::optional<Sentences> roots;          // paths of the watched trees
+
+  // A file without a table, as of a database that is yet to be made: of it nothing is asked.
+  bool is_empty() const { return is_file && schema_version == 0; }
 };
 inline constexpr int kFindingsMax = 20;
 

@@ -13,6 +13,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,15 +42,26 @@ constexpr const char* kDoctorFooter = R"(Examples:
 What it looks at: whether the file can be opened and is ours, stands on a local disk, and has a
 schema that this program knows; whether its pages, rows and indices agree (PRAGMA integrity_check),
 every reference leads somewhere, and every run has the steps it says; how much room its disk has;
-and whether each tree answers and can be listed. It changes nothing, and a daemon may go on writing
-meanwhile. A thorough look reads the whole file, some seconds a gigabyte.
+and whether each tree answers and can be listed. What damage keeps from being read is not checked
+(not_checked in JSON), which is no word of it being well. It changes nothing, and a daemon may go on
+writing meanwhile. A thorough look reads the whole file, some seconds a gigabyte.
 
 Exit codes: 0 nothing is wrong (there may be warnings), 1 something is, 2 wrong arguments.
 )";
 
-enum class Verdict { well, warning, problem };
+enum class Verdict { well, warning, problem, not_checked };
 constexpr const char* name_of(Verdict verdict) {
-  return verdict == Verdict::well ? "ok" : verdict == Verdict::warning ? "warning" : "problem";
+  switch (verdict) {
+    case Verdict::well:
+      return "ok";
+    case Verdict::warning:
+      return "warning";
+    case Verdict::problem:
+      return "problem";
+    case Verdict::not_checked:
+      return "not_checked";
+  }
+  return "";
 }
 
 struct Finding {
@@ -66,18 +78,40 @@ struct DoctorArguments {
   std::vector<std::string> roots;
 };
 
+constexpr const char* kUnreadable = "it cannot be told: integrity says what cannot be read";
+constexpr const char* kEmpty = "there is no table in it";
+
 std::string mebibytes(std::uint64_t bytes) {
   return report::fixed(static_cast<double>(bytes) / static_cast<double>(kMebibyte), 1) + " MiB";
 }
 
-// One finding for each sentence; where there is none, `well`.
+// One finding for each sentence; where there is none, `well`; where it was not to be told, `why`.
 void add_sentences(Findings& findings, const std::string& check,
-                   const std::vector<std::string>& sentences, const std::string& advice,
-                   const std::string& well) {
-  for (const std::string& sentence : sentences) {
+                   const std::optional<std::vector<std::string>>& sentences,
+                   const std::string& advice, const std::string& well, const std::string& why) {
+  if (!sentences) {
+    findings.push_back({check, Verdict::not_checked, why});
+    return;
+  }
+  for (const std::string& sentence : *sentences) {
     findings.push_back({check, Verdict::problem, sentence + advice});
   }
-  if (sentences.empty()) findings.push_back({check, Verdict::well, well});
+  if (sentences->empty()) findings.push_back({check, Verdict::well, well});
+}
+
+Finding contents_of(const std::string& place, const storage::DatabaseCheck& check) {
+  if (check.is_empty()) {
+    return {"database", Verdict::problem,
+            place +
+                ": is empty: `llmb-report serve` or `ingest` makes a new database of it; if it "
+                "held runs, put back a backup"};
+  }
+  if (!check.runs || !check.steps) {
+    return {"database", Verdict::not_checked, place + ": runs and steps: " + kUnreadable};
+  }
+  return {"database", Verdict::well,
+          fmt::format("{}: {} runs, {} steps{}", place, *check.runs, *check.steps,
+                      check.damage.empty() ? "" : ", as far as it can be read")};
 }
 
 Finding room_on_disk(const storage::DatabaseCheck& check) {
@@ -98,6 +132,7 @@ Finding room_on_disk(const storage::DatabaseCheck& check) {
 Finding schema_of(const storage::DatabaseCheck& check) {
   const std::string versions =
       fmt::format("version {} of {}", check.schema_version, check.schema_version_newest);
+  if (check.is_empty()) return {"schema", Verdict::not_checked, kEmpty};
   if (check.schema_version == check.schema_version_newest) {
     return {"schema", Verdict::well, versions};
   }
@@ -151,11 +186,27 @@ void examine_file(const DoctorArguments& arguments, const storage::DatabaseCheck
                         mebibytes(check.wal_bytes) +
                             ": a reader keeps it from being emptied; stop what reads for long"});
   }
-  add_sentences(findings, "integrity", check.damage,
-                "; put back a backup, or move the file away: the logs are read anew",
-                arguments.is_quick ? "what a quick look shows is sound" : "every page is sound");
+  if (check.is_empty()) {
+    findings.push_back({"integrity", Verdict::not_checked, kEmpty});
+  } else {
+    add_sentences(findings, "integrity", check.damage,
+                  "; put back a backup, or move the file away: the logs are read anew",
+                  arguments.is_quick ? "what a quick look shows is sound" : "every page is sound",
+                  "");
+  }
   add_sentences(findings, "references", check.dangling, "; report this",
-                "every row refers to one that is there");
+                "every row refers to one that is there", check.is_empty() ? kEmpty : kUnreadable);
+}
+
+// What a thorough look compares.
+void examine_counts(const storage::DatabaseCheck& check, Findings& findings) {
+  add_sentences(findings, "step_counts", check.miscounted, "; report this",
+                "every run has the steps it says", check.is_empty() ? kEmpty : kUnreadable);
+  const char* const why = check.is_empty()       ? kEmpty
+                          : check.damage.empty() ? "its schema has no such counts yet"
+                                                 : kUnreadable;
+  add_sentences(findings, "run_counts", check.wrong_tallies, "; report this",
+                "lists count the runs that there are", why);
 }
 
 Findings examine(const DoctorArguments& arguments) {
@@ -165,23 +216,20 @@ Findings examine(const DoctorArguments& arguments) {
     const auto depth =
         arguments.is_quick ? storage::CheckDepth::quick : storage::CheckDepth::thorough;
     const storage::DatabaseCheck check = storage::check_database(arguments.database, depth);
-    findings.push_back(
-        {"database", Verdict::well,
-         fmt::format("{}: {} runs, {} steps", storage::shown_place(arguments.database), check.runs,
-                     check.steps)});
+    findings.push_back(contents_of(storage::shown_place(arguments.database), check));
     if (check.is_file) {
       examine_file(arguments, check, findings);
     } else {
       findings.push_back({"integrity", Verdict::well,
                           "its server's to keep: pg_amcheck and its log tell of damage"});
     }
-    if (!arguments.is_quick) {
-      add_sentences(findings, "step_counts", check.miscounted, "; report this",
-                    "every run has the steps it says");
-      add_sentences(findings, "run_counts", check.wrong_tallies, "; report this",
-                    "lists count the runs that there are");
+    if (!arguments.is_quick) examine_counts(check, findings);
+    if (check.roots) {
+      roots.insert(roots.end(), check.roots->begin(), check.roots->end());
+    } else {
+      findings.push_back({"root", Verdict::not_checked,
+                          check.is_empty() ? kEmpty : std::string("its trees: ") + kUnreadable});
     }
-    roots.insert(roots.end(), check.roots.begin(), check.roots.end());
   } catch (const storage::StorageError& error) {
     findings.push_back({"database", Verdict::problem, error.what()});
   }
@@ -192,7 +240,9 @@ Findings examine(const DoctorArguments& arguments) {
 void write_table(const Findings& findings) {
   report::TextTable table({"check", "verdict", "detail"});
   for (const Finding& finding : findings) {
-    table.add({finding.check, name_of(finding.verdict), finding.detail});
+    const bool is_checked = finding.verdict != Verdict::not_checked;
+    table.add(
+        {finding.check, is_checked ? name_of(finding.verdict) : "not checked", finding.detail});
   }
   table.print(std::cout);
 }

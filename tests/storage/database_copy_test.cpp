@@ -393,8 +393,8 @@ TEST(DatabaseCopy, HasPageChecksums) {
   const DatabaseCheck check = check_database(to.path(), CheckDepth::thorough);
   EXPECT_TRUE(check.has_page_checksums);
   EXPECT_THAT(check.damage, ElementsAre());
-  EXPECT_THAT(check.dangling, ElementsAre());
-  EXPECT_THAT(check.miscounted, ElementsAre());
+  EXPECT_THAT(check.dangling, testing::Optional(ElementsAre()));
+  EXPECT_THAT(check.miscounted, testing::Optional(ElementsAre()));
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ void expect_true_tally(const std::string& place) {
   const auto counted =
       lines_of(connection, "SELECT " + columns + ", count(*) FROM run GROUP BY " + columns);
   EXPECT_EQ(lines_of(connection, "SELECT " + columns + ", runs FROM run_tally"), counted);
-  EXPECT_THAT(check_database(place, CheckDepth::thorough).wrong_tallies, testing::IsEmpty());
+  EXPECT_THAT(check_database(place, CheckDepth::thorough).wrong_tallies,
+              testing::Optional(testing::IsEmpty()));
   EXPECT_GT(counted.size(), 3U);
 }
 

@@ -215,7 +215,8 @@ TEST_F(StepChunks, AreMadeOfOldRowsWhenADatabaseIsOpened) {
   EXPECT_EQ(count("step_chunk"), 600);
   EXPECT_TRUE(stored(runs.at(300)) == batches.at(300).samples);
   EXPECT_TRUE(stored(runs.back()) == batches.back().samples);
-  EXPECT_THAT(check_database(database_.path(), CheckDepth::thorough).miscounted, IsEmpty());
+  EXPECT_THAT(check_database(database_.path(), CheckDepth::thorough).miscounted,
+              testing::Optional(IsEmpty()));
 }
 
 TEST_F(StepChunks, ThatWereDamagedAreNamed) {

@@ -32,18 +32,19 @@ class Doctor : public ::testing::Test {
     return run_program(arguments, options_);
   }
   void execute(const std::string& sql) const { storage::execute_sql(folder_.file("runs.db"), sql); }
-  std::int64_t first_page_of(const std::string& table) const {
-    std::int64_t page = 0;
+  // Of the tables and indexes that `where`, a condition of SQL, names.
+  std::vector<std::int64_t> first_pages(const std::string& where) const {
+    std::vector<std::int64_t> pages;
     sqlite3* connection = nullptr;
     EXPECT_EQ(sqlite3_open((folder_.path() / "runs.db").c_str(), &connection), SQLITE_OK);
     const auto read = [](void* into, int, char** values, char**) {
-      *static_cast<std::int64_t*>(into) = std::atoll(values[0]);
+      static_cast<std::vector<std::int64_t>*>(into)->push_back(std::atoll(values[0]));
       return 0;
     };
-    const std::string sql = "SELECT rootpage FROM sqlite_schema WHERE name = '" + table + "'";
-    EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), read, &page, nullptr), SQLITE_OK);
+    const std::string sql = "SELECT rootpage FROM sqlite_schema WHERE rootpage > 0 AND " + where;
+    EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), read, &pages, nullptr), SQLITE_OK);
     sqlite3_close(connection);
-    return page;
+    return pages;
   }
   // Of the findings of that check, the verdicts.
   static std::vector<std::string> verdicts(const ProgramRun& run, const std::string& check) {
@@ -94,7 +95,7 @@ TEST_F(Doctor, FindsADamagedPage) {
   execute("PRAGMA journal_mode = DELETE");
   const fs::path file = folder_.path() / "runs.db";
   const auto size = fs::file_size(file);
-  const std::int64_t page = first_page_of("step_sample");
+  const std::int64_t page = first_pages("name = 'step_sample'").at(0);
   {
     std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
     bytes.seekp((page - 1) * 4096);
@@ -104,6 +105,42 @@ TEST_F(Doctor, FindsADamagedPage) {
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_THAT(run.out, HasSubstr("put back a backup"));
   EXPECT_EQ(fs::file_size(file), size) << "and changes nothing";
+}
+
+TEST_F(Doctor, CallsNothingWellThatItCouldNotRead) {
+  execute("PRAGMA journal_mode = DELETE");
+  const fs::path file = folder_.path() / "runs.db";
+  const std::vector<std::int64_t> pages = first_pages("true");
+  {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    for (const std::int64_t page : pages) {
+      bytes.seekp((page - 1) * 4096);
+      bytes << std::string(4096, '\x5a');
+    }
+  }
+  const ProgramRun json = doctor({"--format=json"});
+  EXPECT_EQ(json.exit_code, 1) << json.err;
+  for (const char* check : {"database", "references", "step_counts", "run_counts", "root"}) {
+    EXPECT_EQ(verdicts(json, check), Verdicts{"not_checked"}) << check;
+  }
+  const ProgramRun table = doctor({});
+  EXPECT_EQ(table.exit_code, 1) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("references   not checked  it cannot be told: integrity says"));
+  EXPECT_THAT(table.out, Not(HasSubstr("0 runs")));
+  EXPECT_THAT(table.out, HasSubstr("is not as llmb-report wrote it"));
+}
+
+TEST_F(Doctor, SaysOfAnEmptyFileThatNothingIsInIt) {
+  folder_.write("runs.db", "");
+  const ProgramRun json = doctor({"--format=json"});
+  EXPECT_EQ(json.exit_code, 1) << json.err;
+  EXPECT_EQ(verdicts(json, "database"), Verdicts{"problem"});
+  for (const char* check :
+       {"schema", "integrity", "references", "step_counts", "run_counts", "root"}) {
+    EXPECT_EQ(verdicts(json, check), Verdicts{"not_checked"}) << check;
+  }
+  EXPECT_THAT(json.out, HasSubstr("runs.db: is empty"));
+  EXPECT_THAT(json.out, Not(HasSubstr("0 runs")));
 }
 
 TEST_F(Doctor, FindsARootThatIsGoneAndLooksAtFurtherOnes) {
