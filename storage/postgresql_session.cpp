@@ -38,8 +38,8 @@ Kind kind_of(std::string_view sql_state) {
 std::string_view advice(Kind kind) {
   switch (kind) {
     case Kind::disk_full:
-      return "Free some space on the server's disk; nothing was half-written, and ingest goes on "
-             "by itself.";
+      return "Free some space on the server's disk; nothing was half-written. Once there is "
+             "room, run it again; a daemon that runs goes on by itself.";
     case Kind::busy_elsewhere:
       return "The server is busy or out of room for connections; it is tried again.";
     case Kind::corrupt:

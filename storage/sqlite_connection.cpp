@@ -56,8 +56,8 @@ std::string advice_to_begin_anew(const std::string& path) {
 std::string advice(Kind kind, const std::string& path) {
   switch (kind) {
     case Kind::disk_full:
-      return "Free some space on its disk (or raise the quota); nothing was half-written, and "
-             "ingest goes on by itself.";
+      return "Free some space on its disk (or raise the quota); nothing was half-written. Once "
+             "there is room, run it again; a daemon that runs goes on by itself.";
     case Kind::busy_elsewhere:
       return "Another program holds the database; end it, or wait until it is done.";
     case Kind::corrupt:

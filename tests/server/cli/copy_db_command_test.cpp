@@ -1,6 +1,8 @@
 // `llmb-report copy-db`, as a user meets it; and what every other command says of the half.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "storage/database_copy.h"
 #include "tests/server/cli/program_run.h"
@@ -124,6 +126,23 @@ TEST_F(CopyDb, RefusesAndSaysWhatToDo) {
   EXPECT_THAT(missing.err, HasSubstr("none.db"));
   EXPECT_FALSE(fs::exists(folder_.path() / "copy.db"));
   EXPECT_EQ(run({"copy-db", "runs.db"}).exit_code, 2);
+}
+
+// A limit on the size of files stands in for the full disk; the program inherits it.
+TEST_F(CopyDb, SaysWhatToDoOnceTheDiskHasRoom) {
+  const auto signals_before = signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{100'000, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const ProgramRun full = copy("runs.db", "copy.db");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, signals_before);
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.err, AllOf(HasSubstr("Free some space"), HasSubstr("nothing was half-written"),
+                              HasSubstr("Once there is room, run it again;"),
+                              Not(HasSubstr("ingest goes on"))));
+  EXPECT_EQ(copy("runs.db", "copy.db").exit_code, 0);
 }
 
 TEST_F(CopyDb, TeachesWhatItDoes) {
