@@ -14,24 +14,32 @@ namespace {
 
 // A task says how far it is every two seconds; a slow file system may hold it up.
 constexpr std::int64_t kSilentForS = 120;
-constexpr std::size_t kFailuresNamed = 3;
+constexpr std::size_t kTasksNamed = 3;
 
 std::int64_t count(const std::vector<TaskProgress>& tasks, Standing standing) {
   return std::count_if(tasks.begin(), tasks.end(),
                        [=](const TaskProgress& task) { return task.standing == standing; });
 }
 
-std::string failures(const std::vector<TaskProgress>& tasks) {
+// " (task 7: why; task 9: why)"; empty where none of them says anything.
+std::string words_of(const std::vector<TaskProgress>& tasks, Standing standing) {
   std::string text;
   std::size_t named = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i].standing != Standing::failed) continue;
-    if (named == kFailuresNamed) return text + "; …";
+    if (tasks[i].standing != standing || tasks[i].message.empty()) continue;
+    if (named == kTasksNamed) {
+      text += "; …";
+      break;
+    }
     text += fmt::format("{}task {}: {}", named == 0 ? "" : "; ", i + 1,
                         parser::safe_text(tasks[i].message));
     ++named;
   }
-  return text;
+  return named == 0 ? text : " (" + text + ")";
+}
+
+std::string trouble_of(const std::optional<TaskState>& state) {
+  return state && state->phase == TaskPhase::pushing ? state->message : std::string();
 }
 
 TaskProgress standing_of(const std::optional<TaskState>& state, const TaskSigns& signs) {
@@ -40,12 +48,12 @@ TaskProgress standing_of(const std::optional<TaskState>& state, const TaskSigns&
   const bool is_ending =
       signs.slurm_state == "COMPLETING" && state && state->phase == TaskPhase::failed;
   if (signs.is_locked || (!signs.slurm_state.empty() && !is_ending)) {
-    return {Standing::running, 0, 0, ""};
+    return {Standing::running, 0, 0, trouble_of(state)};
   }
   if (!state) return {Standing::to_do, 0, 0, ""};
   if (state->phase == TaskPhase::failed) return {Standing::failed, 0, 0, state->message};
   if (!signs.is_seen_from_here && signs.now_s - state->at_s < kSilentForS) {
-    return {Standing::running, 0, 0, ""};
+    return {Standing::running, 0, 0, trouble_of(state)};
   }
   return {Standing::failed, 0, 0,
           "its process ended without a word" +
@@ -99,13 +107,12 @@ std::string progress_line(const std::vector<TaskProgress>& tasks) {
       fmt::format("backfill: {} of {} tasks done", count(tasks, Standing::done), tasks.size());
   const auto add = [&](Standing standing, const char* what) {
     const std::int64_t found = count(tasks, standing);
-    if (found > 0) text += fmt::format(", {} {}", found, what);
-    return found > 0;
+    if (found > 0) text += fmt::format(", {} {}{}", found, what, words_of(tasks, standing));
   };
   add(Standing::running, "running");
   add(Standing::waiting, "waiting");
   add(Standing::to_do, "to do");
-  if (add(Standing::failed, "failed")) text += fmt::format(" ({})", failures(tasks));
+  add(Standing::failed, "failed");
   std::int64_t logs = 0;
   std::int64_t logs_told = 0;
   for (const TaskProgress& task : tasks) {

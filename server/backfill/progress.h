@@ -24,7 +24,7 @@ struct TaskProgress {
   Standing standing = Standing::to_do;
   std::int64_t logs = 0;  // found, or as the manifest has it
   std::int64_t logs_told = 0;
-  std::string message;  // of `failed`: why
+  std::string message;  // of `failed`: why; of `running`: what is in its way; empty: nothing
 };
 
 // What is known of a task but for its own words.
@@ -47,7 +47,8 @@ parser::Result<std::vector<TaskProgress>> look_at_tasks(
     const WorkFolder& work, const Manifest& manifest,
     const std::optional<std::vector<dispatch::ArrayTask>>& queued);
 
-// "backfill: 12 of 32 tasks done, 3 running, 1 failed (task 7: …), 8,120 of 21,000 logs".
+// "backfill: 12 of 32 tasks done, 3 running (task 4: …), 1 failed (task 7: …), 8,120 of 21,000
+// logs".
 std::string progress_line(const std::vector<TaskProgress>& tasks);
 
 // Those that are to be done and that nobody is at: from 1, rising.

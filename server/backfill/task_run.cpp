@@ -100,7 +100,7 @@ void TaskRun::say(TaskPhase phase, const std::string& message) {
 }
 
 void TaskRun::say_now_and_then() {
-  if (Clock::now() - said_at_ >= kBetweenStates) say(state_.phase);
+  if (Clock::now() - said_at_ >= kBetweenStates) say(state_.phase, state_.message);
 }
 
 bool TaskRun::goes_on(milliseconds wait) {
@@ -139,7 +139,11 @@ bool TaskRun::push(const std::string& database) {
         if (status.logs_answered > 0) {
           state_.logs_told = std::max<std::int64_t>(0, state_.logs - status.logs_pending);
         }
-        say_now_and_then();
+        if (status.trouble == state_.message) {
+          say_now_and_then();
+        } else {
+          say(state_.phase, status.trouble);
+        }
         return goes_on(milliseconds(50));
       });
   if (is_level) {

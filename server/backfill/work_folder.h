@@ -21,7 +21,7 @@ struct TaskState {
   TaskPhase phase = TaskPhase::reading;
   std::int64_t logs = 0;       // found
   std::int64_t logs_told = 0;  // of which the server has all
-  std::string message;         // of `failed`: why
+  std::string message;         // of `failed`: why; of `pushing`: what is in the way, if anything
   std::string machine;
   std::string slurm_job;  // "41_7"; empty: it runs without Slurm
   std::int64_t at_s = 0;  // Unix seconds

@@ -19,6 +19,7 @@
 #include "server/backfill/submit_array.h"
 #include "server/backfill/task_run.h"
 #include "server/cli/backfill_plan.h"
+#include "server/cli/backfill_server.h"
 #include "server/cli/catalog_option.h"
 #include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
@@ -48,6 +49,9 @@ What it does:
   into a database of its own on the node's disk, sends that as `ingest --push` of the whole tree
   would, and removes it; whatever ends it, the next one goes on. The same command again begins the
   tasks that are not done, and no others. Without --slurm the tasks run here.
+  Before all that the server is asked whether it takes the token: no task begins where it refuses
+  it, and none here where it does not answer. A task that it leaves alone meanwhile says so in
+  --status, and fails after five minutes.
 
 Exit status: 0 when all is done, or submitted; 1 when something is left; 2 for bad arguments.)";
 
@@ -111,6 +115,7 @@ class Backfill {
   int submit();
   int run_here();
   int follow();
+  parser::Result<void> ask(const backfill::Manifest& manifest, int& exit_code);
   parser::Result<Tasks> look();
   void show(const Tasks& tasks, bool is_last);
   int end_with(const Tasks& tasks);
@@ -236,11 +241,25 @@ int Backfill::run_here() {
   return tasks ? end_with(*tasks) : say_failed(tasks.error().message);
 }
 
+// Not where every task is done: then nothing is pushed any more.
+parser::Result<void> Backfill::ask(const backfill::Manifest& manifest, int& exit_code) {
+  if (!manifest.tasks.empty()) {
+    const auto tasks = backfill::look_at_tasks(work_, manifest, std::nullopt);
+    if (tasks && backfill::all_done(*tasks)) return {};
+  }
+  const auto refusal = ask_server(manifest, arguments_.uses_slurm, signals_);
+  if (!refusal) return {};
+  exit_code = refusal->exit_code;
+  return parser::fail(refusal->message);
+}
+
 int Backfill::run() {
   if (arguments_.shows_status) return show_status();
-  auto plan = plan_backfill(arguments_, work_, signals_);
-  if (!plan) return say_bad(plan.error().message);
-  manifest_ = std::move(plan->manifest);
+  int exit_code = kBadArguments;
+  const auto plan = plan_backfill(arguments_, work_, signals_,
+                                  [&](const auto& manifest) { return ask(manifest, exit_code); });
+  if (!plan) return complain("backfill", plan.error().message, exit_code);
+  manifest_ = plan->manifest;
   if (arguments_.is_dry_run) return dry_run();
   if (auto made = work_.make(); !made) return say_failed(made.error().message);
   if (plan->is_new) {
@@ -261,13 +280,12 @@ int Backfill::do_task() {
     return say_bad(fmt::format("{} has {} tasks, and no task {}", work_.path(),
                                manifest_.tasks.size(), arguments_.task));
   }
-  auto push = push_options({manifest_.server, manifest_.token_file, manifest_.ca_file,
-                            manifest_.cluster, manifest_.sends_text});
+  auto push = push_options_of(manifest_);
   if (!push) return say_failed(push.error().message);
   auto catalog = read_catalog(manifest_.catalog_file);
   if (!catalog) return say_failed(catalog.error().message);
   backfill::TaskWork task{work_, manifest_, arguments_.task, std::move(*catalog), {}, {}, {}};
-  task.push = std::move(**push);
+  task.push = std::move(*push);
   task.push.machine +=
       fmt::format(" (backfill, task {} of {})", task.number, manifest_.tasks.size());
   if (const std::string array = variable_of_shell("SLURM_ARRAY_JOB_ID"); !array.empty()) {

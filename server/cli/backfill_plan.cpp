@@ -85,7 +85,8 @@ std::string contradiction(const BackfillArguments& arguments, const backfill::Ma
 }
 
 parser::Result<BackfillPlan> go_on(const BackfillArguments& arguments,
-                                   const backfill::WorkFolder& work, backfill::Manifest manifest) {
+                                   const backfill::WorkFolder& work, backfill::Manifest manifest,
+                                   const AskServer& ask) {
   const std::string other = contradiction(arguments, manifest);
   if (!other.empty()) {
     return parser::fail(
@@ -95,6 +96,9 @@ parser::Result<BackfillPlan> go_on(const BackfillArguments& arguments,
   }
   const backfill::Manifest before = manifest;
   take_places(arguments, manifest);
+  if (!arguments.is_dry_run) {
+    if (auto taken = ask(manifest); !taken) return tl::unexpected(taken.error());
+  }
   if (manifest != before && !arguments.is_dry_run) {
     if (auto written = work.write_manifest(manifest); !written) {
       return tl::unexpected(written.error());
@@ -149,10 +153,10 @@ parser::Result<backfill::WorkFolder> work_folder_of(const BackfillArguments& arg
 
 parser::Result<BackfillPlan> plan_backfill(const BackfillArguments& arguments,
                                            const backfill::WorkFolder& work,
-                                           const StopSignals& signals) {
+                                           const StopSignals& signals, const AskServer& ask) {
   auto before = work.manifest();
   if (!before) return tl::unexpected(before.error());
-  if (*before) return go_on(arguments, work, std::move(**before));
+  if (*before) return go_on(arguments, work, std::move(**before), ask);
   if (auto checked = check_push(arguments.push); !checked) return tl::unexpected(checked.error());
   backfill::Manifest manifest;
   manifest.id = dispatch::new_submission_id();
@@ -163,6 +167,9 @@ parser::Result<BackfillPlan> plan_backfill(const BackfillArguments& arguments,
   manifest.roots = root_paths(arguments.roots);
   if (manifest.roots.empty()) {
     return parser::fail("no tree to read: name a ROOT, or set LLMB_WORKLOAD");
+  }
+  if (!arguments.is_dry_run) {
+    if (auto taken = ask(manifest); !taken) return tl::unexpected(taken.error());
   }
   if (auto done = measure_and_cut(arguments, manifest, signals); !done) {
     return tl::unexpected(done.error());

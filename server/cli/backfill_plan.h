@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -40,11 +41,15 @@ struct BackfillPlan {
 // The work folder as it is asked for, absolute.
 parser::Result<backfill::WorkFolder> work_folder_of(const BackfillArguments& arguments);
 
+// Whether the server of a manifest takes what is pushed; the manifest may have no tasks yet.
+using AskServer = std::function<parser::Result<void>(const backfill::Manifest&)>;
+
 // Goes by the work folder's manifest where there is one, else measures the trees; words on stderr
-// say what. Fails where what is asked for is another back-fill than the folder's.
+// say what. Fails where what is asked for is another back-fill than the folder's, and with what
+// `ask` fails with: that is called, but for a dry run, before anything is measured or written.
 parser::Result<BackfillPlan> plan_backfill(const BackfillArguments& arguments,
                                            const backfill::WorkFolder& work,
-                                           const StopSignals& signals);
+                                           const StopSignals& signals, const AskServer& ask);
 
 // A line a task.
 void write_cut(const backfill::Manifest& manifest, std::ostream& output);

@@ -27,6 +27,9 @@ TEST(TaskProgress, IsWhatTheTaskSaysWhileAProcessIsAtIt) {
   EXPECT_EQ(standing_of(std::nullopt, queued("RUNNING")), Standing::running);
   EXPECT_EQ(standing_of(state(TaskPhase::reading), locked), Standing::running);
   EXPECT_EQ(standing_of(state(TaskPhase::pushing), queued("RUNNING")), Standing::running);
+  EXPECT_EQ(progress_of(state(TaskPhase::pushing, "refused"), locked, 1'000).message, "refused");
+  EXPECT_EQ(progress_of(state(TaskPhase::failed, "before"), locked, 1'000).message, "")
+      << "of the last time";
   EXPECT_EQ(standing_of(state(TaskPhase::pushing), queued("PENDING")), Standing::waiting)
       << "requeued";
   EXPECT_EQ(standing_of(state(TaskPhase::failed), queued("PENDING")), Standing::waiting);
@@ -63,6 +66,9 @@ TEST(ProgressLine, SaysAllTasksInOneLine) {
   EXPECT_EQ(progress_line(tasks),
             "backfill: 28 of 32 tasks done, 1 running, 1 waiting, 1 to do, 1 failed (task 7: the "
             "disk\\x0ais full), 19,720 of 22,200 logs");
+  tasks[0].message = "no answer";
+  EXPECT_THAT(progress_line(tasks),
+              testing::HasSubstr(" 1 running (task 1: no answer), 1 waiting"));
   EXPECT_EQ(tasks_to_begin(tasks), (std::vector<std::int64_t>{3, 7}));
   EXPECT_TRUE(any_under_way(tasks));
   for (std::size_t i = 10; i < 14; ++i) tasks[i] = {Standing::failed, 0, 0, "x"};

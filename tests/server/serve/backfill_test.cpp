@@ -111,6 +111,42 @@ TEST_F(BackfillTest, RefusesAnotherBackfillInItsWorkFolder) {
   EXPECT_THAT(refused(port_, {tree_}), HasSubstr("is no manifest of a back-fill"));
 }
 
+TEST_F(BackfillTest, AsksTheServerBeforeTheFirstTask) {
+  std::ofstream(token_file_) << "llmb_another\n";
+  const auto refused = backfill(port_, {"--tasks", "2", tree_});
+  EXPECT_EQ(refused.exit_code, 1) << refused.output;
+  EXPECT_THAT(refused.errors, HasSubstr("does not take the token of " + token_file_));
+  EXPECT_THAT(refused.errors, HasSubstr("makes new ones. No task was begun."));
+  EXPECT_FALSE(std::filesystem::exists(work_.path())) << "what was said may be corrected";
+
+  write_token("second");
+  kill_server();
+  const auto away = backfill(port_, {"--tasks", "2", tree_});
+  EXPECT_EQ(away.exit_code, 1) << away.output;
+  EXPECT_THAT(away.errors, HasSubstr("Connection refused"));
+  EXPECT_THAT(away.errors, HasSubstr("No task was begun. Start `llmb-report serve --receive`"));
+  EXPECT_FALSE(std::filesystem::exists(work_.path()));
+
+  start_server();
+  const auto run = backfill(port_, {"--tasks", "2", tree_});
+  EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+  kill_server();
+  EXPECT_EQ(backfill(0, {}).exit_code, 0) << "nobody is asked where nothing is left";
+}
+
+TEST_F(BackfillTest, SaysInItsStatusWhatIsInTheWayOfATaskThatRuns) {
+  make_work_folder(port_, 1);
+  kill_server();
+  const auto task = start_task(1);
+  std::string status;
+  EXPECT_TRUE(wait_until([&] {
+    status = backfill(0, {"--status"}).output;
+    return status.find("1 running (task 1: ") != std::string::npos;
+  })) << status;
+  EXPECT_THAT(status, HasSubstr("Connection refused"));
+  task->stop(SIGKILL);
+}
+
 TEST_F(BackfillTest, SaysWhatIsMissing) {
   EXPECT_THAT(backfill(0, {tree_}).errors, HasSubstr("say where to: --push URL"));
   EXPECT_THAT(backfill(0, {"--status"}).errors, HasSubstr("there is no back-fill in"));
