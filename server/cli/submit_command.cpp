@@ -50,8 +50,9 @@ Where jobs go:
   MODEL_SIZE, GPU_TYPE, GPUS_PER_NODE, ENABLE_PROFILE, ENABLE_NCCLTRACE …); HF_TOKEN reaches jobs
   by the environment only. --dry-run names where every value came from.
   LLMB_WORKLOAD (or STAGE_PATH) is where runs lie, under experiments/; LLMB_INSTALL, SBATCH_ACCOUNT,
-  SBATCH_PARTITION, SBATCH_GPUS_PER_NODE and ADDITIONAL_SLURM_PARAMS count as the recipes document
-  them. Options outrank the environment, the environment outranks the file.
+  SBATCH_PARTITION, SBATCH_GPUS_PER_NODE and ADDITIONAL_SLURM_PARAMS
+  ("nodelist=n1,n2;constraint=gpu": semicolons separate) count as the recipes document them. Options
+  outrank the environment, the environment outranks the file.
 
 Exit status: 0 when all was submitted (with --wait: completed; with --until: there), 1 when
 something was not, 2 for bad arguments.)";

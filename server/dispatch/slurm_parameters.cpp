@@ -106,6 +106,32 @@ parser::Result<void> refuse_name(std::string_view name, std::string_view where) 
                       " is no Slurm option that may be set; these may: " + allowed_names());
 }
 
+std::string normal_name(std::string_view name) {
+  std::string normal(name);
+  std::replace(normal.begin(), normal.end(), '_', '-');
+  return normal;
+}
+
+bool is_sbatch_option(std::string_view name) {
+  return find_option(name) != nullptr ||
+         std::any_of(kOwnOptions.begin(), kOwnOptions.end(),
+                     [&](const auto& own) { return own.first == name; });
+}
+
+// "reservation" of "gpu,reservation=x": an option of sbatch that a comma or a space begins inside a
+// value, which is no separator of parameters. Empty where there is none.
+std::string parameter_inside(std::string_view value) {
+  for (std::size_t at = value.find('='); at != std::string_view::npos;
+       at = value.find('=', at + 1)) {
+    const std::string_view before = trimmed(value.substr(0, at));
+    const std::size_t separator = before.find_last_of(", ");
+    if (separator == std::string_view::npos) continue;
+    const std::string name = normal_name(before.substr(separator + 1));
+    if (is_sbatch_option(name)) return name;
+  }
+  return {};
+}
+
 std::set<std::string, std::less<>> items(std::string_view list) {
   std::set<std::string, std::less<>> result;
   while (!list.empty()) {
@@ -129,8 +155,7 @@ constexpr auto kAlternatives = std::to_array<std::pair<std::string_view, std::st
 
 parser::Result<void> add_slurm_parameter(SlurmParameters& parameters, std::string_view name,
                                          std::string_view value, std::string_view where) {
-  std::string normal(name);
-  std::replace(normal.begin(), normal.end(), '_', '-');
+  const std::string normal = normal_name(name);
   const Option* const option = find_option(normal);
   if (option == nullptr) return refuse_name(normal, where);
   if (option->form == Form::value && value.empty()) {
@@ -151,6 +176,12 @@ parser::Result<void> add_slurm_parameter(SlurmParameters& parameters, std::strin
         fmt::format("the value {} of '{}' holds a semicolon, which begins another parameter: give "
                     "each by itself",
                     in_quotes(value), normal));
+  }
+  if (const std::string inside = parameter_inside(value); !inside.empty()) {
+    return parser::fail(fmt::format(
+        "the value {} of '{}' holds '{}=', which is another parameter: give each by itself, and in "
+        "ADDITIONAL_SLURM_PARAMS with a semicolon between them",
+        in_quotes(value), normal, inside));
   }
   // sbatch would read the file and print of it.
   if ((normal == "nodelist" || normal == "exclude") && value.find('/') != std::string_view::npos) {

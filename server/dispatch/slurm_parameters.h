@@ -15,8 +15,9 @@ namespace llmb::dispatch {
 // Name without dashes -> value; a bare flag has an empty one.
 using SlurmParameters = std::map<std::string, std::string, std::less<>>;
 
-// Underscores in the name count as dashes. Refuses unknown names, values with control characters,
-// and a name that is there already with another value. `where` names the source in the message.
+// Underscores in the name count as dashes. Refuses unknown names, values with control characters or
+// with another parameter in them ("gpu,reservation=x"), and a name that is there already with
+// another value. `where` names the source in the message.
 parser::Result<void> add_slurm_parameter(SlurmParameters& parameters, std::string_view name,
                                          std::string_view value, std::string_view where);
 
@@ -24,7 +25,8 @@ parser::Result<void> add_slurm_parameter(SlurmParameters& parameters, std::strin
 parser::Result<void> add_slurm_argument(SlurmParameters& parameters, std::string_view argument,
                                         std::string_view where);
 
-// As the recipes have it: "nodelist=node001,node002;constraint=gpu&memory;exclusive".
+// As the recipes have it: "nodelist=node001,node002;constraint=gpu&memory;exclusive". Only
+// semicolons separate.
 parser::Result<void> add_additional_slurm_params(SlurmParameters& parameters,
                                                  std::string_view text);
 

@@ -141,6 +141,28 @@ TEST(SlurmParameters, ReadTheRecipesForm) {
               ElementsAre("--constraint=gpu&memory", "--exclusive", "--nodelist=node001,node002"));
 }
 
+// llama3.1: "Semicolon-separated key=value pairs (use semicolons when values contain commas)".
+TEST(SlurmParameters, RefuseAParameterWithinAValue) {
+  for (const std::string text :
+       {"constraint=gpu,reservation=x", "constraint=gpu, reservation=x", "qos=a reservation=x",
+        "exclusive;constraint=gpu,reservation = x", "constraint=gpu,time=1:00,reservation=x"}) {
+    SlurmParameters parameters;
+    const auto refused = add_additional_slurm_params(parameters, text);
+    ASSERT_FALSE(refused) << text;
+    EXPECT_THAT(refused.error().message, HasSubstr("which is another parameter")) << text;
+    EXPECT_THAT(refused.error().message, HasSubstr("a semicolon between them")) << text;
+  }
+  SlurmParameters parameters;
+  EXPECT_FALSE(add_slurm_argument(parameters, "nodelist=a,cpus_per_task=2", "--slurm-arg"));
+  EXPECT_FALSE(add_slurm_argument(parameters, "nodelist=a,job-name=x", "--slurm-arg"));
+  EXPECT_TRUE(parameters.empty());
+  for (const std::string argument :
+       {"nodelist=n[1-3],n7", "network=instances=2,mpi=x", "gres=gpu:h100:8,shard:2",
+        "dependency=afterok:41,afterany:42", "distribution=block:cyclic,NoPack"}) {
+    EXPECT_TRUE(add_slurm_argument(parameters, argument, "--slurm-arg")) << argument;
+  }
+}
+
 TEST(SlurmParameters, RefuseWhatIsNotTheirs) {
   for (const std::string argument :
        {"wrap=id", "output=/etc/passwd", "export=ALL", "-wrap", "--partition=x", "uid=0", "",
