@@ -163,9 +163,11 @@ void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
   flag("-p,--profile", submission.profile, "Profile with Nsight Systems");
   add("--profile-ranks", submission.profile_ranks, "Ranks to profile: all, 0-8 (the document's)")
       ->type_name("LIST");
-  add("--profile-start-step", submission.profile_start_step, "First step to profile")
+  add("--profile-start-step", submission.profile_start_step,
+      "First step to profile, before that to stop at (the document's)")
       ->type_name("N");
-  add("--profile-stop-step", submission.profile_stop_step, "Profiling ends before this step")
+  add("--profile-stop-step", submission.profile_stop_step,
+      "Profiling ends before this step, the last of the run at most (the document's)")
       ->type_name("N");
   flag("--gpu-metrics", submission.gpu_metrics, "GPU metrics in the profile");
   flag("--nccl-trace", submission.nccl_trace, "Trace collectives");

@@ -2,55 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "server/dispatch/checkpoint_account.h"
 #include "server/dispatch/container.h"
+#include "server/dispatch/profile_window.h"
 
 namespace llmb::dispatch {
 namespace {
 
 constexpr std::string_view kAskedFor = "asked for";
-constexpr std::string_view kOfItsDocument = "the document's default";
-
-struct PlannedSteps {
-  std::int64_t count = 0;
-  std::string_view count_origin;
-  std::int64_t profile_start = 0;
-  std::int64_t profile_stop = 0;
-  std::string_view profile_origin;
-};
-
-// Of a profiled job. Its documents: 50 steps, of which 45 to 50 are profiled; of Nemotron 4 the job
-// runs for 25, and 20 to 25 are. llmb-step-runner profiles the last five of any other number, and
-// counts the same (runner/plan/run_settings.cpp, apply_steps).
-PlannedSteps planned_steps(const Submission& wanted) {
-  constexpr std::int64_t kProfiled = 5;
-  PlannedSteps steps;
-  steps.count = wanted.workload == "pretrain_nemotron4" ? 25 : 50;
-  steps.count_origin = kOfItsDocument;
-  steps.profile_origin = kOfItsDocument;
-  const auto asked = wanted.runner_options.find("steps");
-  if (!wanted.load_checkpoint_path.empty()) {
-    steps.count = 1;
-    steps.count_origin = "one step after a checkpoint is loaded";
-    steps.profile_origin = "the last of the job's steps";
-  }
-  if (asked != wanted.runner_options.end()) {
-    steps.count = asked->second;
-    steps.count_origin = kAskedFor;
-    steps.profile_origin = "the last of the job's steps";
-  }
-  steps.profile_stop = wanted.profile_stop_step.value_or(steps.count);
-  steps.profile_start =
-      wanted.profile_start_step.value_or(std::max<std::int64_t>(0, steps.profile_stop - kProfiled));
-  if (wanted.profile_stop_step && *wanted.profile_stop_step != steps.count) {
-    steps.profile_origin = "five steps before it stops";
-  }
-  return steps;
-}
 
 }  // namespace
 
@@ -67,14 +29,6 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
   const auto step = [](const std::optional<std::int64_t>& value) {
     return value ? fmt::to_string(*value) : std::string();
   };
-  const auto add_planned = [&](const char* name, bool is_given, std::int64_t value,
-                               std::string_view origin) {
-    if (is_given) {
-      add(name, fmt::to_string(value));
-    } else {
-      values.push_back({name, fmt::to_string(value), std::string(origin)});
-    }
-  };
   add("workload", wanted.workload);
   add("model_size", wanted.model_size);
   add("dtype", wanted.dtype);
@@ -85,12 +39,12 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
   add("backend", wanted.launcher == "runner" ? wanted.backend : "");
   add("profile", wanted.profile ? "true" : "");
   if (wanted.profile) {
-    const PlannedSteps steps = planned_steps(wanted);
-    values.push_back({"steps", fmt::to_string(steps.count), std::string(steps.count_origin)});
-    add_planned("profile_start_step", wanted.profile_start_step.has_value(), steps.profile_start,
-                steps.profile_origin);
-    add_planned("profile_stop_step", wanted.profile_stop_step.has_value(), steps.profile_stop,
-                steps.profile_origin);
+    const ProfileWindow window = profile_window(wanted, settings, origins);
+    values.push_back({"steps", fmt::to_string(window.step_count), window.step_count_origin});
+    values.push_back(
+        {"profile_start_step", fmt::to_string(window.start_step), window.start_step_origin});
+    values.push_back(
+        {"profile_stop_step", fmt::to_string(window.stop_step), window.stop_step_origin});
   } else {
     add("profile_start_step", step(wanted.profile_start_step));
     add("profile_stop_step", step(wanted.profile_stop_step));

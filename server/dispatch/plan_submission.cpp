@@ -13,6 +13,7 @@
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/launch_variables.h"
 #include "server/dispatch/plan_account.h"
+#include "server/dispatch/profile_window.h"
 #include "server/dispatch/runner_options.h"
 #include "server/dispatch/text_check.h"
 
@@ -262,12 +263,6 @@ class Planner {
                                 in_quotes(wanted().profile_ranks)));
       }
     }
-    const auto& start = wanted().profile_start_step;
-    const auto& stop = wanted().profile_stop_step;
-    if (start && stop && *start >= *stop) {
-      return fail(fmt::format("profiling from step {} on ends before step {}: nothing is profiled",
-                              *start, *stop));
-    }
     return {};
   }
 
@@ -338,7 +333,10 @@ class Planner {
     return {};
   }
 
-  Result<void> check_options_of_runner() { return check_runner_options(wanted()); }
+  Result<void> check_options_of_runner() {
+    if (auto checked = check_runner_options(wanted()); !checked) return checked;
+    return check_profile_window(wanted(), settings_, origins_);
+  }
 
   Result<void> lay_out_nodes() {
     if (!wanted().gpus_per_node && settings_.gpus_per_node) {

@@ -158,6 +158,7 @@ TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
            {{"--scale", "16", "--slurm-arg", "constraint=x;wrap=id"}, "holds a semicolon"},
            {{"--scale", "16", "--nodelist", "/etc/shadow"}, "takes names of nodes"},
            {{"--scale", "16", "--slurm-arg", "constraint=x,reservation=y"}, "another parameter"},
+           {{"--scale", "16", "-p", "--profile-start-step", "30"}, "of a run of 25 steps"},
            {{"--scale", "16", "--backend", "cuda"}, "has no backend 'cuda', but: cpu"},
            {{"--scale", "16", "--cluster", "\x1b[31mred"}, "\\x1b"},
            {{"--scale", "16", "-p", "--nccl-trace"}, "exclude each other"},

@@ -71,6 +71,91 @@ TEST(Profiling, NamesTheStepsThatItMeasures) {
   EXPECT_EQ(origin_of(*plan_launch("pretrain_grok1", grok), "profile_start_step"), "nothing");
 }
 
+// nemotron4: "The job will run for a total of 25 steps where steps 20-25 will be profiled"; grok1
+// and llama4_maverick: 50.
+TEST(Profiling, IsRefusedOutsideTheRun) {
+  struct Case {
+    std::string workload;
+    Environment shell;
+    std::vector<std::string> says;
+  };
+  const Environment nemotron = {
+      {"JOB_TOTAL_GPUS", "16"}, {"DTYPE", "bf16"}, {"MODEL_SIZE", "15b"}, {"ENABLE_PROFILE", "1"}};
+  const Environment others = {
+      {"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "gb200"}, {"ENABLE_PROFILE", "1"}};
+  const auto with = [](Environment shell, const Environment& more) {
+    shell.insert(more.begin(), more.end());
+    return shell;
+  };
+  for (const Case& outside : std::vector<Case>{
+           {"pretrain_nemotron4",
+            with(nemotron, {{"PROFILE_START_STEP", "30"}, {"PROFILE_STOP_STEP", "35"}}),
+            {"from step 30 (PROFILE_START_STEP of the shell) to step 35",
+             "of a run of 25 steps "
+             "(the document's default)"}},
+           {"pretrain_llama4_maverick",
+            with(others, {{"PROFILE_START_STEP", "60"}, {"PROFILE_STOP_STEP", "70"}}),
+            {"of a run of 50 steps"}},
+           {"pretrain_grok1",
+            with(others, {{"RUN_CONF_PROFILE_START_STEP", "50"}}),
+            {"to step 50 (the document's default)"}},
+           {"pretrain_nemotron4",
+            with(nemotron, {{"PROFILE_START_STEP", "25"}}),
+            {"to step 25 (the document's default)"}},
+           {"pretrain_nemotron4",
+            with(nemotron, {{"PROFILE_START_STEP", "3"}, {"LOAD_CHECKPOINT_PATH", "/none"}}),
+            {"of a run of 1 step (one step after a checkpoint is loaded)"}}}) {
+    for (const char* const launcher : {"runner", "recipe"}) {
+      Submission flags;
+      flags.launcher = launcher;
+      ClusterSettings installed = launch_settings();
+      installed.launch_scripts["pretrain_llama4_maverick"] = "/opt/llmb/llama4/launch.sh";
+      installed.launch_environment = outside.shell;
+      flags.workload = outside.workload;
+      const auto refused =
+          plan_submission(flags, installed, parser::embedded_catalog(), kLaunchRunner);
+      ASSERT_FALSE(refused) << launcher << ": " << outside.says.front();
+      for (const std::string& words : outside.says) {
+        EXPECT_THAT(refused.error().message, HasSubstr(words)) << launcher;
+      }
+    }
+  }
+}
+
+TEST(Profiling, IsAllowedToTheEndOfALongerRun) {
+  const Environment shell = {{"JOB_TOTAL_GPUS", "128"},
+                             {"DTYPE", "fp8"},
+                             {"ENABLE_PROFILE", "true"},
+                             {"RUN_CONF_PROFILE_START_STEP", "50"}};
+  Submission longer;
+  longer.runner_options = {{"steps", 60}};
+  EXPECT_EQ(origin_of(*plan_launch("pretrain_grok1", shell, longer), "profile_stop_step"),
+            "60 by the last of the job's steps");
+  Environment unprofiled = shell;
+  unprofiled.erase("ENABLE_PROFILE");
+  EXPECT_TRUE(plan_launch("pretrain_grok1", unprofiled)) << "it is said to have no effect";
+}
+
+// A launch.sh has the two defaults of its document, whatever the other one is set to.
+TEST(Profiling, OfARecipeHasTheStepsOfItsDocument) {
+  Environment shell = {{"JOB_TOTAL_GPUS", "128"},
+                       {"DTYPE", "fp8"},
+                       {"ENABLE_PROFILE", "true"},
+                       {"RUN_CONF_PROFILE_STOP_STEP", "30"}};
+  Submission recipe;
+  recipe.launcher = "recipe";
+  EXPECT_THAT(plan_launch("pretrain_grok1", shell, recipe).error().message,
+              HasSubstr("from step 45 (the document's default) to step 30 "));
+  EXPECT_EQ(origin_of(*plan_launch("pretrain_grok1", shell), "profile_start_step"),
+            "25 by five steps before it stops");
+  shell["RUN_CONF_PROFILE_START_STEP"] = "60";
+  shell["RUN_CONF_PROFILE_STOP_STEP"] = "70";
+  recipe.environment = {{"MAX_STEPS", "100"}};
+  const auto longer = plan_launch("pretrain_grok1", shell, recipe);
+  ASSERT_TRUE(longer) << longer.error().message;
+  EXPECT_EQ(origin_of(*longer, "steps"), "100 by MAX_STEPS");
+}
+
 TEST(Checkpoints, ThatAreLoadedAreMeasured) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "iteration_50");
