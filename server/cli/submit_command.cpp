@@ -70,6 +70,18 @@ struct SubmitArguments {
   std::int64_t jobs_at_once = 1;
 };
 
+void print_variables(const dispatch::Environment& environment) {
+  std::cout << "\n# it submits a job of its own, with these variables and no others\n";
+  for (const auto& [name, value] : environment) {
+    if (dispatch::is_secret_variable(name)) {
+      std::cout << "# " << name << " is set: a secret, which is not shown\n";
+    } else {
+      std::cout << name << '=' << dispatch::shell_quoted(value) << '\n';
+    }
+  }
+  std::cout << '\n';
+}
+
 int print_dry_runs(const std::vector<dispatch::DryRun>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::cout << "# job " << i + 1 << " of " << runs.size()
@@ -82,11 +94,7 @@ int print_dry_runs(const std::vector<dispatch::DryRun>& runs) {
       std::cout << (&word == &runs[i].arguments.front() ? "" : " ") << dispatch::shell_quoted(word);
     }
     if (runs[i].plan.submits_itself) {
-      std::cout << "\n# it submits a job of its own, with these variables\n";
-      for (const auto& [name, value] : runs[i].plan.environment) {
-        std::cout << name << '=' << dispatch::shell_quoted(value) << '\n';
-      }
-      std::cout << '\n';
+      print_variables(runs[i].environment);
     } else {
       std::cout << "\n# " << runs[i].place.script_file << '\n' << runs[i].script << '\n';
     }

@@ -19,6 +19,14 @@ constexpr std::string_view kHereDocumentEnd = "END_OF_LLMB_CONFIG";
 // Stands in the text for what only the job knows.
 constexpr std::string_view kJobIdMark = "@job@";
 
+// The variable by which a recipe takes an option of sbatch, as its document says; empty where no
+// document names one.
+std::string_view name_of_own_variable(std::string_view option) {
+  if (option == "account") return "SBATCH_ACCOUNT";
+  if (option == "partition") return "SBATCH_PARTITION";
+  return option == "gpus-per-node" ? "SBATCH_GPUS_PER_NODE" : "";
+}
+
 void export_variable(std::string& script, std::string_view name, std::string_view value) {
   script.append("export ").append(name).append("=").append(shell_quoted(value)).append("\n");
 }
@@ -198,16 +206,16 @@ Launch recorded_launch(std::string submission_id, std::string_view launch_id) {
   return launch_at(std::move(submission_id), std::string(timestamp), unix_s, 0);
 }
 
+bool goes_by_additional_params(std::string_view option) {
+  return name_of_own_variable(option).empty();
+}
+
 Environment recipe_slurm_environment(const SlurmParameters& slurm) {
   Environment environment;
   std::string additional;
   for (const auto& [name, value] : slurm) {
-    if (name == "account") {
-      environment["SBATCH_ACCOUNT"] = value;
-    } else if (name == "partition") {
-      environment["SBATCH_PARTITION"] = value;
-    } else if (name == "gpus-per-node") {
-      environment["SBATCH_GPUS_PER_NODE"] = value;
+    if (const std::string_view own = name_of_own_variable(name); !own.empty()) {
+      environment[std::string(own)] = value;
     } else {
       additional.append(additional.empty() ? "" : ";").append(name);
       if (!value.empty()) additional.append("=").append(value);

@@ -59,5 +59,7 @@ std::string llmb_config_text(const Plan& plan, const ClusterSettings& settings,
 
 // A launch.sh that submits by itself takes Slurm's parameters from these variables.
 Environment recipe_slurm_environment(const SlurmParameters& slurm);
+// Whether that option goes by ADDITIONAL_SLURM_PARAMS, and has no variable of its own.
+bool goes_by_additional_params(std::string_view option);
 
 }  // namespace llmb::dispatch

@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "parser/foundation/content_hash.h"
+#include "server/dispatch/launch_variables.h"
 #include "server/dispatch/plan_submission.h"
+#include "server/dispatch/recipe_launch.h"
 #include "server/dispatch/submission_mark.h"
 #include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"
@@ -90,6 +92,15 @@ std::vector<std::string> notes_of(const std::vector<Plan>& plans) {
   return notes;
 }
 
+// The secrets that the shell has set, without their values.
+Environment shown_secrets(const ClusterSettings& settings) {
+  Environment secrets;
+  for (const std::string_view name : secret_variables()) {
+    if (settings.launch_environment.contains(name)) secrets[std::string(name)] = "set";
+  }
+  return secrets;
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(const ClusterSettings& settings, const parser::Catalog& catalog,
@@ -110,10 +121,13 @@ parser::Result<std::vector<DryRun>> dry_run(const std::vector<Submission>& submi
   runs.reserve(plans->size());
   for (Plan& plan : *plans) {
     const Launch launch = new_launch(new_submission_id(), false);
-    DryRun run{std::move(plan), {}, {}, {}};
+    DryRun run{std::move(plan), {}, {}, {}, {}};
     run.place = run_place(run.plan, settings, launch);
     if (run.plan.submits_itself) {
       run.arguments = {"/bin/bash", run.plan.program};
+      auto variables = recipe_environment(run.plan, settings, launch, shown_secrets(settings));
+      if (!variables) return tl::unexpected(variables.error());
+      run.environment = std::move(*variables);
     } else {
       run.arguments = sbatch_arguments(run.plan, settings, launch);
       run.script = batch_script(run.plan, settings, launch);

@@ -50,6 +50,7 @@ struct DryRun {
   RunPlace place;
   std::vector<std::string> arguments;  // of sbatch, or of launch.sh where that submits by itself
   std::string script;                  // empty where launch.sh submits by itself
+  Environment environment;  // of such a launch.sh, complete; a secret that is set has "set"
 };
 
 parser::Result<std::vector<DryRun>> dry_run(const std::vector<Submission>& submissions,

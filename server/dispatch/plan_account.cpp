@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "server/dispatch/batch_script.h"
 #include "server/dispatch/checkpoint_account.h"
 #include "server/dispatch/container.h"
 #include "server/dispatch/profile_window.h"
@@ -13,6 +14,19 @@ namespace llmb::dispatch {
 namespace {
 
 constexpr std::string_view kAskedFor = "asked for";
+
+// What a launch.sh that submits by itself gets of Slurm's options in ADDITIONAL_SLURM_PARAMS only,
+// of which Llama 3.1's document alone speaks. Its own defaults are nobody's loss. Empty: nothing.
+std::string unheard_slurm_options(const Plan& plan, const ClusterSettings& settings) {
+  if (!plan.submits_itself || plan.submission.workload == "pretrain_llama3.1") return {};
+  std::string names;
+  for (const auto& [name, unused] : plan.slurm) {
+    const bool is_asked_for = plan.submission.slurm.contains(name) || settings.slurm.contains(name);
+    if (!is_asked_for || !goes_by_additional_params(name)) continue;
+    names.append(names.empty() ? "" : ", ").append(name);
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -102,6 +116,12 @@ std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& setti
     notes.push_back(fmt::format(
         "the document of {} says nothing of checkpoints: its launch.sh may not hear {}",
         wanted.workload, wanted.checkpoint ? "ENABLE_CHECKPOINT" : "LOAD_CHECKPOINT_PATH"));
+  }
+  if (const std::string unheard = unheard_slurm_options(plan, settings); !unheard.empty()) {
+    notes.push_back(
+        fmt::format("the document of {} says nothing of ADDITIONAL_SLURM_PARAMS: its launch.sh may "
+                    "not hear Slurm's {}",
+                    wanted.workload, unheard));
   }
   return notes;
 }

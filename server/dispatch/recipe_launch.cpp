@@ -23,26 +23,6 @@ using Kind = SbatchAnswer::Kind;
 constexpr std::int64_t kLaunchClockSkewS = 300;
 constexpr std::size_t kShownBytesMax = 400;
 
-std::vector<std::string> launch_environment(const Plan& plan, const ClusterSettings& settings,
-                                            const std::string& venv, const std::string& mark,
-                                            const Environment& secrets) {
-  Environment all = recipe_slurm_environment(plan.slurm);
-  all.insert(plan.environment.begin(), plan.environment.end());
-  all.insert(secrets.begin(), secrets.end());
-  all["PATH"] = (venv.empty() ? "" : venv + "/bin:") + settings.command_path;
-  if (!venv.empty()) all["VIRTUAL_ENV"] = venv;
-  // Where this release of Slurm knows it, the job can be found by its comment too.
-  all["SBATCH_COMMENT"] = mark;
-  if (!settings.slurm_conf.empty()) all["SLURM_CONF"] = settings.slurm_conf;
-  const Account account = own_account();
-  if (!account.home.empty()) all["HOME"] = account.home;
-  all["USER"] = all["LOGNAME"] = account.name;
-  std::vector<std::string> lines;
-  lines.reserve(all.size());
-  for (const auto& [name, value] : all) lines.push_back(fmt::format("{}={}", name, value));
-  return lines;
-}
-
 std::string last_words(std::string_view output, std::string_view errors) {
   std::string text(errors.empty() ? output : errors);
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
@@ -143,13 +123,31 @@ parser::Result<std::string> recipe_venv(const std::string& workload,
       settings.workload_folder, [workload, settings] { return find_venv(workload, settings); });
 }
 
+parser::Result<Environment> recipe_environment(const Plan& plan, const ClusterSettings& settings,
+                                               const Launch& launch, const Environment& secrets) {
+  const auto venv = recipe_venv(plan.submission.workload, settings);
+  if (!venv) return tl::unexpected(venv.error());
+  Environment all = recipe_slurm_environment(plan.slurm);
+  all.insert(plan.environment.begin(), plan.environment.end());
+  all.insert(secrets.begin(), secrets.end());
+  all["PATH"] = (venv->empty() ? "" : *venv + "/bin:") + settings.command_path;
+  if (!venv->empty()) all["VIRTUAL_ENV"] = *venv;
+  // Where this release of Slurm knows it, the job can be found by its comment too.
+  all["SBATCH_COMMENT"] = launch.submission_id;
+  if (!settings.slurm_conf.empty()) all["SLURM_CONF"] = settings.slurm_conf;
+  const Account account = own_account();
+  if (!account.home.empty()) all["HOME"] = account.home;
+  all["USER"] = all["LOGNAME"] = account.name;
+  return all;
+}
+
 LaunchedRecipe launch_recipe(const Plan& plan, const ClusterSettings& settings,
                              const Launch& launch, const RunPlace& place,
                              const Environment& secrets, const SlurmCommands& slurm) {
   LaunchedRecipe launched;
-  const auto venv = recipe_venv(plan.submission.workload, settings);
-  if (!venv) {
-    launched.answer = {Kind::refused, 0, venv.error().message};
+  const auto environment = recipe_environment(plan, settings, launch, secrets);
+  if (!environment) {
+    launched.answer = {Kind::refused, 0, environment.error().message};
     return launched;
   }
   const std::size_t slash = plan.program.rfind('/');
@@ -159,7 +157,9 @@ LaunchedRecipe launch_recipe(const Plan& plan, const ClusterSettings& settings,
   command.arguments = {"/bin/bash", "-c", "/bin/bash \"$1\"; exit $?", launch.submission_id,
                        "./" + plan.program.substr(slash + 1)};
   command.directory = plan.program.substr(0, slash + 1);
-  command.environment = launch_environment(plan, settings, *venv, launch.submission_id, secrets);
+  for (const auto& [name, value] : *environment) {
+    command.environment.push_back(fmt::format("{}={}", name, value));
+  }
   command.deadline = settings.launch_deadline;
   command.output_bytes_max = std::size_t{4} * 1024 * 1024;
   const std::int64_t since_s =

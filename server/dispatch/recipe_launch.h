@@ -27,6 +27,12 @@ LaunchedRecipe launch_recipe(const Plan& plan, const ClusterSettings& settings,
                              const Launch& launch, const RunPlace& place,
                              const Environment& secrets, const SlurmCommands& slurm);
 
+// All variables that launch.sh gets, and no others: the job's, those by which it takes Slurm's
+// options, those of its virtual environment, `secrets`, and the submission's mark. An error where
+// its virtual environment cannot be told.
+parser::Result<Environment> recipe_environment(const Plan& plan, const ClusterSettings& settings,
+                                               const Launch& launch, const Environment& secrets);
+
 // The last job number in what launch.sh printed: "Submitted batch job 41", "Job id: 41". Pure.
 std::optional<std::int64_t> printed_job_id(std::string_view output);
 

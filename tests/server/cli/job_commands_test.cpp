@@ -138,6 +138,49 @@ TEST_F(JobCommands, LaunchVariablesOfTheShellCount) {
   EXPECT_THAT(run({"jobs", "show", "1"}).out, Not(HasSubstr("hf_secret")));
 }
 
+// The launch gets a clean environment: what is shown is all of it, without the secret's value.
+TEST_F(JobCommands, DryRunOfARecipeShowsEveryVariableOfTheLaunch) {
+  const std::string here = folder_.path().string();
+  std::filesystem::create_directories(folder_.path() / "runs/venv/bin");
+  folder_.write("launch.sh", "env >" + here + "/seen\necho Submitted batch job 41\n");
+  folder_.write("llmb.yaml",
+                "db: jobs.db\ncluster:\n  name: test\n  workload_folder: runs\n  launch_scripts: "
+                "{pretrain_nemotron4: " +
+                    here + "/launch.sh}\n  command_path: " + here + "/bin:/usr/bin:/bin\n");
+  environment_ = {{"HF_TOKEN", "hf_secret"}, {"SBATCH_ACCOUNT", "bench"}, {"ELSEWHERE", "x"}};
+  const std::vector<std::string> wanted = {
+      "submit",  "-w", "pretrain_nemotron4", "-s",     "15b",    "--dtype", "bf16",
+      "--scale", "16", "--launcher",         "recipe", "--time", "1:00",    "--partition",
+      "batch"};
+  std::vector<std::string> tried = wanted;
+  tried.emplace_back("--dry-run");
+  const ProgramRun dry = run(tried);
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("\nADDITIONAL_SLURM_PARAMS='exclusive;mem=0;time=1:00'\n"));
+  EXPECT_THAT(dry.out, HasSubstr("\nVIRTUAL_ENV='" + here + "/runs/venv'\n"));
+  EXPECT_THAT(dry.out, HasSubstr("\n# HF_TOKEN is set: "));
+  EXPECT_THAT(dry.out, Not(HasSubstr("hf_secret")));
+  EXPECT_EQ(run(wanted).exit_code, 1) << "squeue has no such job";
+  std::ifstream seen(here + "/seen");
+  int count = 0;
+  for (std::string line; std::getline(seen, line); ++count) {
+    const std::string name = line.substr(0, line.find('='));
+    if (name == "PWD" || name == "SHLVL" || name == "_") continue;  // the shell's own
+    const std::string mark = line.substr(name.size() + 1);
+    const std::string shown = name == "HF_TOKEN"         ? "\n# HF_TOKEN is set"
+                              : name == "SBATCH_COMMENT" ? "\nSBATCH_COMMENT='llmb-"
+                                                         : "\n" + name + "='" + mark + "'\n";
+    EXPECT_THAT(dry.out, HasSubstr(shown));
+  }
+  EXPECT_GT(count, 12);
+  // What would keep launch.sh from being started is said before.
+  std::filesystem::remove_all(folder_.path() / "runs/venv");
+  std::filesystem::create_directories(folder_.path() / "venvs/one/bin");
+  std::filesystem::create_directories(folder_.path() / "venvs/two/bin");
+  environment_["LLMB_INSTALL"] = here;
+  EXPECT_THAT(run(tried).err, HasSubstr("holds several virtual environments"));
+}
+
 TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
   struct Case {
     std::vector<std::string> more;

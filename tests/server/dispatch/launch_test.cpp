@@ -314,6 +314,42 @@ TEST(LaunchVariables, AreNamedWhereTheRecipeMayNotHearThem) {
   EXPECT_THAT(planned->notes, Contains(HasSubstr("may not hear ENABLE_CHECKPOINT")));
 }
 
+// Of ADDITIONAL_SLURM_PARAMS only llama3.1 speaks; all speak of SBATCH_ACCOUNT, SBATCH_PARTITION
+// and SBATCH_GPUS_PER_NODE.
+TEST(SlurmOptions, AreNamedWhereTheRecipeMayNotHearThem) {
+  ClusterSettings installed = launch_settings();
+  installed.launch_scripts["pretrain_llama3.1"] = "/opt/llmb/llama3.1/launch.sh";
+  installed.slurm = {{"account", "bench"}, {"qos", "high"}};
+  Submission wanted;
+  wanted.launcher = "recipe";
+  wanted.workload = "pretrain_grok1";
+  wanted.dtype = "fp8";
+  wanted.gpu_type = "gb200";
+  wanted.scale = 128;
+  wanted.slurm = {{"nodelist", "n1,n2"}, {"partition", "batch"}, {"time", "1:00"}};
+  const auto notes = [&] {
+    const auto planned =
+        plan_submission(wanted, installed, parser::embedded_catalog(), kLaunchRunner);
+    EXPECT_TRUE(planned) << planned.error().message;
+    return planned ? planned->notes : std::vector<std::string>();
+  };
+  EXPECT_THAT(notes(),
+              ElementsAre("the document of pretrain_grok1 says nothing of ADDITIONAL_SLURM_PARAMS: "
+                          "its launch.sh may not hear Slurm's nodelist, qos, time"));
+  wanted.workload = "pretrain_llama3.1";
+  EXPECT_THAT(notes(), IsEmpty());
+  // sbatch itself gets those of the batch script of 2024.
+  wanted.workload = "pretrain_grok1";
+  wanted.document = "grok1-24.11";
+  wanted.gpu_type = "h100";
+  wanted.scale = 512;
+  EXPECT_THAT(notes(), IsEmpty());
+  wanted.document.clear();
+  wanted.slurm.clear();
+  installed.slurm.erase("qos");
+  EXPECT_THAT(notes(), IsEmpty()) << "nobody asked for exclusive and mem";
+}
+
 // nemotron4: "DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 GPUS_PER_NODE=8 ./launch.sh" submits by
 // itself; grok1_h100_2024: "sbatch -A … -N ${NUM_NODES} ./launch.sh" is the batch script.
 TEST(RecipeLauncher, RunsLaunchShWhereItsDocumentDoes) {
