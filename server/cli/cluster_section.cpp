@@ -85,13 +85,43 @@ void find_runner(ClusterSettings& settings) {
   if (!error && std::filesystem::exists(beside, error)) settings.runner = beside.string();
 }
 
+parser::Result<void> choose_workload_folder(ClusterSettings& settings,
+                                            const std::set<std::string>& workloads) {
+  std::string& folder = settings.workload_folder;
+  std::string& origin = settings.workload_folder_origin;
+  if (!folder.empty()) {
+    if (origin.empty()) origin = "the cluster's configuration";
+    return {};
+  }
+  for (const char* const name : {"LLMB_WORKLOAD", "STAGE_PATH"}) {
+    folder = variable(name);
+    if (folder.empty()) continue;
+    origin = name + std::string(" of the shell");
+    return {};
+  }
+  if (settings.llmb_install.empty() || workloads.empty()) return {};  // the check says it
+  if (workloads.size() > 1) {
+    return parser::fail(
+        "nothing names a folder for runs but LLMB_INSTALL, which has one for each workload, and "
+        "these jobs are of several: set LLMB_WORKLOAD, or submit each workload by itself");
+  }
+  auto found = dispatch::installed_workload_folder(settings.llmb_install, *workloads.begin());
+  if (!found) return tl::unexpected(found.error());
+  folder = std::move(*found);
+  origin = variable("LLMB_INSTALL") == settings.llmb_install
+               ? "workloads/ of LLMB_INSTALL of the shell"
+               : "workloads/ of 'llmb_install' in the cluster's configuration";
+  return {};
+}
+
 }  // namespace
 
 const std::string_view kClusterHelp =
     R"(The cluster (section 'cluster' of a --config FILE, every key but name optional):
   cluster:
     name: eos
-    workload_folder: /lustre/llmb/workloads/pretrain_grok1   # else $LLMB_WORKLOAD, $STAGE_PATH
+    workload_folder: /lustre/llmb/workloads/pretrain_grok1   # else $LLMB_WORKLOAD, $STAGE_PATH,
+                                    # else to submit: workloads/<workload> of llmb_install
     llmb_install: /lustre/llmb      # else $LLMB_INSTALL; its cluster_config.yaml is read
     submitters: [ci, alice]         # names of tokens that may submit over HTTP; nobody without
     slurm: {account: bench, partition: batch, gpus-per-node: 8, exclusive: }
@@ -157,10 +187,10 @@ ClusterSection read_cluster_section(const ConfigurationReader& reader, const YAM
   return section;
 }
 
-parser::Result<void> complete_cluster(ClusterSettings& settings) {
-  take_if_unset(settings.workload_folder, variable("LLMB_WORKLOAD"));
-  take_if_unset(settings.workload_folder, variable("STAGE_PATH"));
+parser::Result<void> complete_cluster(ClusterSettings& settings,
+                                      const std::set<std::string>& workloads) {
   take_if_unset(settings.llmb_install, variable("LLMB_INSTALL"));
+  if (auto chosen = choose_workload_folder(settings, workloads); !chosen) return chosen;
   take_if_unset(settings.slurm_conf, variable("SLURM_CONF"));
   dispatch::Environment environment;
   for (const char* const name :

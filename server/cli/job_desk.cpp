@@ -52,7 +52,7 @@ DeskSettings desk_settings(const DeskArguments& arguments, bool submits) {
   }
   if (desk.cluster.name.empty()) desk.cluster.name = "default";
   const bool had_folder = !desk.cluster.workload_folder.empty();
-  auto completed = complete_cluster(desk.cluster);
+  auto completed = complete_cluster(desk.cluster, arguments.workloads);
   if (!completed && !submits && !had_folder && desk.cluster.workload_folder.empty()) {
     desk.cluster.workload_folder = "/";  // nothing is written there without a submission
     completed = complete_cluster(desk.cluster);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct DeskArguments {
   std::string database;
   std::string cluster;
   bool allow_network_file_system = false;
+  std::set<std::string> workloads;  // which are to be submitted; see complete_cluster()
 };
 
 void add_desk_options(CLI::App& command, DeskArguments& arguments);

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "server/cli/catalog_option.h"
 #include "server/cli/certification.h"
@@ -21,6 +22,7 @@
 #include "server/dispatch/account.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/launch_variables.h"
+#include "server/dispatch/plan_submission.h"
 #include "server/dispatch/runner_place.h"
 #include "server/dispatch/send_queue.h"
 #include "server/dispatch/text_check.h"
@@ -49,10 +51,10 @@ Where jobs go:
   The recipes' launch variables count from the shell and by --env (JOB_TOTAL_GPUS, DTYPE,
   MODEL_SIZE, GPU_TYPE, GPUS_PER_NODE, ENABLE_PROFILE, ENABLE_NCCLTRACE …); HF_TOKEN reaches jobs
   by the environment only. --dry-run names where every value came from.
-  LLMB_WORKLOAD (or STAGE_PATH) is where runs lie, under experiments/; LLMB_INSTALL, SBATCH_ACCOUNT,
-  SBATCH_PARTITION, SBATCH_GPUS_PER_NODE and ADDITIONAL_SLURM_PARAMS
-  ("nodelist=n1,n2;constraint=gpu": semicolons separate) count as the recipes document them. Options
-  outrank the environment, the environment outranks the file.
+  LLMB_WORKLOAD (or STAGE_PATH) is where runs lie, under experiments/; where only LLMB_INSTALL is
+  set, its workloads/<workload> is. SBATCH_ACCOUNT, SBATCH_PARTITION, SBATCH_GPUS_PER_NODE and
+  ADDITIONAL_SLURM_PARAMS ("nodelist=n1,n2;constraint=gpu": semicolons separate) count as the
+  recipes document them. Options outrank the environment, the environment outranks the file.
 
 Exit status: 0 when all was submitted (with --wait: completed; with --until: there), 1 when
 something was not, 2 for bad arguments.)";
@@ -139,14 +141,37 @@ void place_runner(dispatch::ClusterSettings& cluster, const SubmitArguments& arg
   if (!note->empty()) std::cerr << "note: " << report::printable(*note) << '\n';
 }
 
+// An error where none is known: of some, the plans of the others say it, with the jobs' numbers.
+parser::Result<std::set<std::string>> known_workloads(
+    const std::vector<dispatch::Submission>& submissions, const parser::Catalog& catalog) {
+  std::set<std::string> names;
+  std::optional<parser::Error> first_error;
+  for (const dispatch::Submission& submission : submissions) {
+    const auto workload = dispatch::known_workload(submission.workload, catalog);
+    if (workload) {
+      names.insert((*workload)->workload);
+    } else if (!first_error) {
+      first_error = workload.error();
+    }
+  }
+  if (names.empty() && first_error) return tl::unexpected(*first_error);
+  return names;
+}
+
 int submit(const SubmitArguments& arguments) {
   const auto submissions = submissions_of(arguments.submission);
   if (!submissions) return complain("submit", submissions.error().message, kBadArguments);
   const auto catalog = read_catalog(arguments.catalog_file);
   if (!catalog) return complain("submit", catalog.error().message, kBadArguments);
+  DeskArguments desk_arguments = arguments.desk;
+  if (auto known = known_workloads(*submissions, **catalog)) {
+    desk_arguments.workloads = std::move(*known);
+  } else {
+    return complain("submit", known.error().message, kBadArguments);
+  }
   const dispatch::Environment secrets = shell_variables(dispatch::secret_variables());
   if (arguments.is_dry_run) {
-    auto settings = desk_settings(arguments.desk, true);
+    auto settings = desk_settings(desk_arguments, true);
     settings.cluster.launch_environment = launch_environment(secrets);
     // Before a copy takes its place, which is not made here.
     const dispatch::RunnerFacts runner = dispatch::ask_runner(settings.cluster);
@@ -155,7 +180,7 @@ int submit(const SubmitArguments& arguments) {
     if (!runs) return complain("submit", runs.error().message, kBadArguments);
     return print_dry_runs(*runs);
   }
-  JobDesk desk = open_job_desk(arguments.desk, true);
+  JobDesk desk = open_job_desk(desk_arguments, true);
   desk.settings.launch_environment = launch_environment(secrets);
   place_runner(desk.settings, arguments);
   dispatch::RunnerProbe runner(desk.settings);

@@ -1,6 +1,7 @@
 #include "server/dispatch/cluster_settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include <filesystem>
@@ -114,6 +115,26 @@ parser::Result<void> apply_llmb_cluster_config(ClusterSettings& settings, const 
   }
 }
 
+parser::Result<std::string> installed_workload_folder(const std::string& llmb_install,
+                                                      const std::string& workload) {
+  constexpr std::string_view kPrefix = "pretrain_";
+  std::vector<std::string> folders = {llmb_install + "/workloads/" + workload};
+  if (workload.starts_with(kPrefix)) {
+    folders.push_back(llmb_install + "/workloads/pretraining_" + workload.substr(kPrefix.size()));
+  }
+  const auto look = [folders]() -> parser::Result<std::string> {
+    std::error_code error;
+    for (const std::string& folder : folders) {
+      if (std::filesystem::is_directory(folder, error)) return folder;
+    }
+    return parser::fail(fmt::format(
+        "nothing names a folder for runs but LLMB_INSTALL, and there is no {}: set LLMB_WORKLOAD, "
+        "or 'workload_folder' in the configuration",
+        fmt::join(folders, " and no ")));
+  };
+  return ask_file_system<std::string>(llmb_install, look);
+}
+
 parser::Result<void> complete_settings(ClusterSettings& settings) {
   if (!is_name(settings.name)) {
     return parser::fail("a cluster's name has letters, digits, '.', '_', '-' and '+'; not " +
@@ -137,7 +158,8 @@ parser::Result<void> complete_settings(ClusterSettings& settings) {
   }
   if (settings.workload_folder.empty()) {
     return parser::fail("the cluster " + settings.name +
-                        " needs a folder for its runs: 'workload_folder', or LLMB_WORKLOAD");
+                        " needs a folder for its runs: 'workload_folder', or LLMB_WORKLOAD (to "
+                        "submit, LLMB_INSTALL does)");
   }
   if (!is_name(settings.runner) && !is_plain_path(settings.runner)) {
     return parser::fail("the runner " + in_quotes(settings.runner) +

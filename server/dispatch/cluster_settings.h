@@ -14,9 +14,10 @@
 namespace llmb::dispatch {
 
 struct ClusterSettings {
-  std::string name;             // of the cluster; empty: nothing can be submitted
-  std::string workload_folder;  // jobs' runs go to experiments/ below it; a watched root
-  std::string llmb_install;     // of an LLMB installation; may be empty
+  std::string name;                    // of the cluster; empty: nothing can be submitted
+  std::string workload_folder;         // jobs' runs go to experiments/ below it; a watched root
+  std::string workload_folder_origin;  // who named it, in words; may be empty
+  std::string llmb_install;            // of an LLMB installation; may be empty
   std::string llmb_repo;
   std::string runner = "llmb-step-runner";
   bool copies_runner = false;  // below the workload folder, which the nodes see
@@ -51,6 +52,12 @@ struct ClusterSettings {
 
 // What `yaml` (cluster_config.yaml) says and `settings` does not. Secrets in it are not read.
 parser::Result<void> apply_llmb_cluster_config(ClusterSettings& settings, const std::string& yaml);
+
+// The folder of a workload's runs in an LLMB installation: its workloads/pretrain_grok1, or, as the
+// documents of Grok 1 and Llama 4 spell it, workloads/pretraining_grok1. An error where there is
+// neither.
+parser::Result<std::string> installed_workload_folder(const std::string& llmb_install,
+                                                      const std::string& workload);
 
 // Reads <llmb_install>/cluster_config.yaml where there is one, and checks paths and names.
 parser::Result<void> complete_settings(ClusterSettings& settings);

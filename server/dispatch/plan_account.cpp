@@ -44,6 +44,10 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
     return value ? fmt::to_string(*value) : std::string();
   };
   add("workload", wanted.workload);
+  if (!settings.workload_folder_origin.empty()) {
+    values.push_back(
+        {"workload_folder", settings.workload_folder, settings.workload_folder_origin});
+  }
   add("model_size", wanted.model_size);
   add("dtype", wanted.dtype);
   add("scale", fmt::to_string(wanted.scale));

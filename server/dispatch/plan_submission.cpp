@@ -118,13 +118,9 @@ class Planner {
   }
 
   Result<void> find_model() {
-    const parser::Workload* const workload = catalog_.workload(wanted().workload);
-    if (workload == nullptr) {
-      std::vector<std::string> names;
-      for (const auto& known : catalog_.workloads) names.push_back(known.workload);
-      return fail(fmt::format("unknown workload {}{}; known: {}", in_quotes(wanted().workload),
-                              meant(wanted().workload, names), listed(names)));
-    }
+    const auto known = known_workload(wanted().workload, catalog_);
+    if (!known) return tl::unexpected(known.error());
+    const parser::Workload* const workload = *known;
     wanted().workload = workload->workload;
     defaults_ = &catalog_.launch_defaults(workload->workload);
     default_to(wanted().model_size, "model_size", defaults_->model_size, kOfDocument);
@@ -472,6 +468,14 @@ class Planner {
 };
 
 }  // namespace
+
+Result<const parser::Workload*> known_workload(const std::string& typed, const Catalog& catalog) {
+  if (const parser::Workload* const workload = catalog.workload(typed)) return workload;
+  std::vector<std::string> names;
+  for (const auto& known : catalog.workloads) names.push_back(known.workload);
+  return fail(fmt::format("unknown workload {}{}; known: {}", in_quotes(typed), meant(typed, names),
+                          listed(names)));
+}
 
 Result<Plan> plan_submission(const Submission& submission, const ClusterSettings& settings,
                              const Catalog& catalog, const RunnerFacts& runner) {

@@ -181,6 +181,39 @@ TEST_F(JobCommands, DryRunOfARecipeShowsEveryVariableOfTheLaunch) {
   EXPECT_THAT(run(tried).err, HasSubstr("holds several virtual environments"));
 }
 
+// "cd $LLMB_INSTALL; llmb-run single -w pretrain_grok1 …" sets nothing else.
+TEST_F(JobCommands, AnInstallationAloneSaysWhereRunsGo) {
+  const std::string install = (folder_.path() / "llmb").string();
+  std::filesystem::create_directories(install + "/workloads/pretrain_nemotron4");
+  std::filesystem::create_directories(install + "/workloads/pretrain_grok1");
+  environment_ = {{"LLMB_INSTALL", install}, {"HOME", folder_.path().string()}};
+  const auto tried = [&](const std::string& workload) {
+    return run_program({"submit", "-w", workload, "-s", "15b", "--dtype", "bf16", "--scale", "16",
+                        "--backend", "cuda", "--dry-run"},
+                       {folder_.path(), environment_, false});
+  };
+  const ProgramRun dry = tried("nemotron4");
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("#   workload_folder = " + install +
+                                 "/workloads/pretrain_nemotron4 (workloads/ of LLMB_INSTALL of the "
+                                 "shell)\n"));
+  EXPECT_THAT(dry.out,
+              HasSubstr("--chdir=" + install + "/workloads/pretrain_nemotron4/experiments/"));
+  EXPECT_THAT(tried("nemotorn4").err, HasSubstr("did you mean 'nemotron4'?"));
+  EXPECT_THAT(tried("pretrain_llama3.1").err,
+              HasSubstr("there is no " + install + "/workloads/pretrain_llama3.1"));
+  folder_.write("jobs.json", R"([{"workload":"pretrain_nemotron4"},{"workload":"grok1"}])");
+  EXPECT_THAT(
+      run_program({"submit", "--file", "jobs.json"}, {folder_.path(), environment_, false}).err,
+      HasSubstr("submit each workload by itself"));
+  environment_["LLMB_WORKLOAD"] = "/elsewhere";
+  EXPECT_THAT(tried("nemotron4").out,
+              HasSubstr("#   workload_folder = /elsewhere (LLMB_WORKLOAD of the shell)\n"));
+  environment_.erase("LLMB_WORKLOAD");
+  EXPECT_THAT(submit({"--scale", "16", "--dry-run"}).out,
+              HasSubstr("/runs (the cluster's configuration)\n"));
+}
+
 TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
   struct Case {
     std::vector<std::string> more;

@@ -394,5 +394,21 @@ TEST(RecipeLauncher, FindsTheDocumentedVirtualEnvironment) {
   EXPECT_EQ(recipe_venv("pretrain_nemotron4", found), here + "/stage/venv");
 }
 
+// grok1: "LLMB_WORKLOAD: … e.g. ${LLMB_INSTALL}/workloads/pretraining_grok1"; llama3.1:
+// "${LLMB_INSTALL}/workloads/pretrain_llama3.1".
+TEST(InstalledWorkloadFolder, IsSpelledAsTheDocumentsDo) {
+  const TemporaryFolder folder;
+  const std::string here = folder.path().string();
+  EXPECT_THAT(installed_workload_folder(here, "pretrain_grok1").error().message,
+              AllOf(HasSubstr(here + "/workloads/pretrain_grok1 and no " + here +
+                              "/workloads/pretraining_grok1"),
+                    HasSubstr("set LLMB_WORKLOAD")));
+  std::filesystem::create_directories(here + "/workloads/pretraining_grok1");
+  EXPECT_EQ(installed_workload_folder(here, "pretrain_grok1"),
+            here + "/workloads/pretraining_grok1");
+  std::filesystem::create_directories(here + "/workloads/pretrain_grok1");
+  EXPECT_EQ(installed_workload_folder(here, "pretrain_grok1"), here + "/workloads/pretrain_grok1");
+}
+
 }  // namespace
 }  // namespace llmb::dispatch
