@@ -157,16 +157,18 @@ StepInsight compute_step_insight(std::span<const StepSample> samples) {
   StepInsight insight;
   summarize_memory(samples, insight);
   std::vector<TimedStep> steps;
-  double resolution_s = 0;
+  std::vector<double> resolutions_s;
   for (const StepSample& sample : samples) {
     const auto& time_s = sample.step_time_s;
     if (!time_s || !std::isfinite(*time_s) || *time_s <= 0) continue;
     steps.push_back({sample.iteration, *time_s});
-    resolution_s = std::max(resolution_s, sample.step_time_resolution_s);
+    resolutions_s.push_back(sample.step_time_resolution_s);
   }
   insight.timed_step_count = static_cast<std::int64_t>(steps.size());
   if (insight.timed_step_count < kInsightStepsMin) return insight;
 
+  // As most are printed: a long step has fewer decimals (101.2 beside 9.123).
+  const double resolution_s = median_of(resolutions_s);
   const Steady steady = measure_steady(steps, resolution_s);
   insight.steady_step_time_s = steady.median_s;
   insight.steady_step_time_s_deviation = steady.deviation_s;

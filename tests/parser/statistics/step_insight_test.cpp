@@ -39,6 +39,21 @@ TEST(StepInsight, OfASteadyRunNamesNothing) {
   EXPECT_FALSE(insight.periodic.has_value());
 }
 
+TEST(StepInsight, IsAsFineAsMostStepsArePrinted) {
+  auto times_s = steady_times_s(50);
+  times_s[0] = 200.1;
+  times_s[20] *= 1.09;
+  times_s[30] = 101.2;
+  auto samples = steps(times_s);
+  for (StepSample& sample : samples) sample.step_time_resolution_s = 0.0005;
+  // Long ones have fewer decimals.
+  samples[0].step_time_resolution_s = samples[30].step_time_resolution_s = 0.05;
+  const StepInsight insight = compute_step_insight(samples);
+  EXPECT_LT(insight.steady_step_time_s_deviation.value(), 0.02);
+  ASSERT_EQ(insight.outliers.size(), 2U);
+  EXPECT_EQ(insight.outliers[0].iteration, 20);
+}
+
 TEST(StepInsight, FindsTheEndOfWarmUp) {
   auto times_s = steady_times_s(50);
   times_s[0] = 56;
