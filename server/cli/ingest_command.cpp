@@ -1,9 +1,11 @@
 #include "server/cli/commands.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -19,6 +21,7 @@
 #include "server/cli/stop_signals.h"
 #include "server/cli/watched_trees.h"
 #include "server/ingest/ingest.h"
+#include "storage/database.h"
 
 namespace llmb::cli {
 namespace {
@@ -110,6 +113,20 @@ int ingest_once(ingest::Ingest& ingest, const StopSignals& signals) {
   return !one_hangs && status.root_errors.empty() && status.files_parked == 0 ? 0 : 1;
 }
 
+// A tree whose runs were removed looks like one whose logs are not seen.
+void tell_removed(const std::string& database, const ingest::IngestStatus& status) {
+  const auto removed = storage::Reader(database).removed_logs();
+  const auto count = std::count_if(removed.begin(), removed.end(), [&](const auto& log) {
+    return std::any_of(status.roots.begin(), status.roots.end(),
+                       [&](const auto& root) { return root.id == log.root_id; });
+  });
+  if (count == 0) return;
+  std::cerr << fmt::format(
+      "llmb-report: {} of these logs are passed over: their runs were removed on purpose "
+      "(llmb-report prune, or retention); a log that changes comes back\n",
+      count);
+}
+
 int ingest_follow(ingest::Ingest& ingest, push::PushAgent* agent, const StopSignals& signals) {
   ingest.start();
   if (agent != nullptr) agent->start();
@@ -166,14 +183,16 @@ int run_ingest(const IngestArguments& arguments) {
   try {
     options.database.path =
         arguments.database.empty() ? default_database_path() : arguments.database;
+    const std::string database = options.database.path;
     begin_log(arguments.log_level);
     const StopSignals signals;
-    if (*push) (*push)->database_path = options.database.path;
+    if (*push) (*push)->database_path = database;
     ingest::Ingest ingest(std::move(options), {});
     std::optional<push::PushAgent> agent;
     if (*push) agent.emplace(**push);
     if (!arguments.once) return ingest_follow(ingest, agent ? &*agent : nullptr, signals);
     const int exit_code = ingest_once(ingest, signals);
+    tell_removed(database, ingest.status());
     if (!agent || exit_code > kSignalExit) return exit_code;
     return push_once(*agent, arguments.push, signals) ? exit_code : kFailed;
   } catch (const std::exception& error) {
@@ -215,7 +234,8 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       "  llmb-report ingest --follow /data/cluster-a /data/cluster-b\n"
       "  llmb-report ingest --follow --push https://reports.example --token-file eos.token \\\n"
       "    --cluster eos $LLMB_WORKLOAD\n"
-      "What was read before is not read again. Links inside a tree are not followed. With --push\n"
+      "What was read before is not read again. Links inside a tree are not followed, but for\n"
+      "`experiments` and `results` directly in it; one that leads out of it is named. With --push\n"
       "the database is the spool of what the server lacks: it may be away for days. --once ends "
       "when\n"
       "the server has all, or, with exit status 1, at once where it refuses the token, and where "

@@ -61,6 +61,7 @@ Scanner::Listener Discovery::make_listener() {
   listener.on_unreadable = [this](const UnreadableDirectory& directory) {
     reports_.cannot_list(directory);
   };
+  listener.on_link = [this](const std::string& path) { reports_.leaves_link(path); };
   listener.on_advice = [this](const std::string& advice) { reports_.advise(advice); };
   return listener;
 }

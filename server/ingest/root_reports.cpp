@@ -92,6 +92,14 @@ void RootReports::keeps_compressed(const std::string& relative_path) {
        root_.path, relative_path);
 }
 
+void RootReports::leaves_link(const std::string& relative_path) {
+  if (!may_log_again("links")) return;
+  warn(
+      "{}/{}: a link out of the root is not followed; nor are others of this root. Name what it "
+      "leads to as a root to have the logs there",
+      root_.path, relative_path);
+}
+
 void RootReports::vanished(const std::string& relative_path) {
   writes_.push_at_once(VanishedFile{root_.id, relative_path, parser::instant_text(clock_.wall())});
 }

@@ -32,6 +32,7 @@ class RootReports {
   // Of all such logs of the root one is named.
   void leaves_compressed(const std::string& relative_path);
   void keeps_compressed(const std::string& relative_path);
+  void leaves_link(const std::string& relative_path);
   void vanished(const std::string& relative_path);
   void returned(const std::string& relative_path);
   void publish(const FileTable& files, bool first_scan_done);

@@ -163,6 +163,8 @@ void Scanner::end_scan(SteadyTime now) {
           fmt::format("cannot list the root {}: {}", root_.path, std::strerror(unreadable.error));
     }
   }
+  const std::string link = tree_.take_link();
+  if (!link.empty()) listener_.on_link(link);
   if (root_.directory != nullptr && scan_is_full_) {
     if (root_.error.empty()) tree_.find_missing();
     tree_.make_watches_free(young_since_ns_);

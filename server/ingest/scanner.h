@@ -28,6 +28,7 @@ class Scanner {
     // A scan ended, with or without success; how long it worked.
     std::function<void(std::chrono::steady_clock::duration)> on_scan_end;
     std::function<void(const UnreadableDirectory&)> on_unreadable;
+    std::function<void(const std::string& relative_path)> on_link;  // that leads out of the root
     // Once: more watches would make it cheaper.
     std::function<void(const std::string&)> on_advice;
   };

@@ -101,6 +101,10 @@ std::vector<UnreadableDirectory> TreeState::take_unreadable() {
   return walk_ ? walk_->take_unreadable() : std::vector<UnreadableDirectory>();
 }
 
+std::string TreeState::take_link() {
+  return walk_ ? walk_->take_link() : std::string();
+}
+
 bool TreeState::was_walked(DirectoryIndex index) const {
   return directories_.at(index).walk_seen == walk_number_;
 }

@@ -51,6 +51,7 @@ class TreeState {
   bool walk_is_done() const { return !walk_ || walk_->is_done(); }
   void step_walk();
   std::vector<UnreadableDirectory> take_unreadable();
+  std::string take_link();  // as TreeWalk's
 
   // Looks whether a directory, or a log in it, has changed. Spends one operation on a remote file
   // system: there the logs are left to their own polls, because sizes are cached by directory.

@@ -2,10 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
 
 namespace llmb::ingest {
 namespace {
@@ -21,6 +25,23 @@ unsigned char type_of(int directory_fd, const char* name) {
     return DT_UNKNOWN;
   }
   return static_cast<unsigned char>(IFTODT(status.st_mode));
+}
+
+// The path of what is open, without links; nothing where there is no /proc.
+std::optional<std::string> place_of(int fd) {
+  std::error_code error;
+  auto place = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), error);
+  return error ? std::nullopt : std::optional(std::move(place).string());
+}
+
+bool is_at_or_below(std::string_view place, std::string_view folder) {
+  if (!place.starts_with(folder)) return false;
+  return folder.ends_with('/') || place.size() == folder.size() || place[folder.size()] == '/';
+}
+
+bool is_log_by_name(std::string_view name) {
+  const parser::FileRole role = parser::classify_file(name);
+  return role == parser::FileRole::training_log || role == parser::FileRole::compressed_log;
 }
 
 bool is_dot_or_dot_dot(const char* name) {
@@ -84,6 +105,23 @@ int TreeWalk::step(const CandidateVisitor& on_candidate, const DirectoryVisitor&
   return operations_;
 }
 
+void TreeWalk::take_link_entry(int directory_fd, const char* name) {
+  if (!link_.empty()) return;
+  const std::string_view view(name);
+  // These are roots of their own (watched_trees.h).
+  if (directory_.depth == 0 && (view == "experiments" || view == "results")) return;
+  ++operations_;
+  const parser::FileDescriptor target(openat(directory_fd, name, O_PATH | O_CLOEXEC));
+  struct stat status {};
+  if (!target.is_open() || fstat(target.get(), &status) != 0) return;  // it leads nowhere
+  const bool is_log = S_ISREG(status.st_mode) && is_log_by_name(name);
+  if (!is_log && !S_ISDIR(status.st_mode)) return;
+  const auto place = place_of(target.get());
+  const auto root = place_of(root_->fd());
+  if (place && root && is_at_or_below(*place, *root)) return;  // it is met there
+  link_ = directory_.relative_path.empty() ? name : directory_.relative_path + '/' + name;
+}
+
 void TreeWalk::take_entry(int directory_fd, const char* name, unsigned char type,
                           std::uint64_t inode, const CandidateVisitor& on_candidate,
                           const Descends& descends) {
@@ -93,6 +131,7 @@ void TreeWalk::take_entry(int directory_fd, const char* name, unsigned char type
     ++operations_;
     type = type_of(directory_fd, name);
   }
+  if (type == DT_LNK) return take_link_entry(directory_fd, name);
   if (type != DT_DIR && type != DT_REG) return;
   const std::string_view name_view(name);
   if (type == DT_REG && !may_be_candidate(name_view)) return;

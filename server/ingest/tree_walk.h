@@ -69,6 +69,9 @@ class TreeWalk {
   std::int64_t entries_seen() const { return entries_seen_; }
   // Those since the last call.
   std::vector<UnreadableDirectory> take_unreadable() { return std::exchange(unreadable_, {}); }
+  // The first link since the last call behind which logs may lie that no walk of this root meets:
+  // to a log, or to a directory, outside of it. Empty: there was none.
+  std::string take_link() { return std::exchange(link_, {}); }
 
  private:
   struct Pending {
@@ -77,6 +80,7 @@ class TreeWalk {
   };
   void take_entry(int directory_fd, const char* name, unsigned char type, std::uint64_t inode,
                   const CandidateVisitor& on_candidate, const Descends& descends);
+  void take_link_entry(int directory_fd, const char* name);
 
   std::shared_ptr<const RootDirectory> root_;
   std::vector<std::string> pruned_;
@@ -86,6 +90,7 @@ class TreeWalk {
   std::vector<char> buffer_;
   std::string path_;  // reused for every candidate
   std::vector<UnreadableDirectory> unreadable_;
+  std::string link_;
   std::int64_t entries_seen_ = 0;
   int operations_ = 0;
 };

@@ -103,6 +103,32 @@ TEST_F(TreeWalkTest, EndsWhereLinksLoop) {
   EXPECT_EQ(walk(), std::vector<std::string>{"a/run.out"});
 }
 
+TEST_F(TreeWalkTest, NamesALinkOutOfTheRoot) {
+  const auto link_of_tree = [&] {
+    auto root = RootDirectory::open(tree_path());
+    TreeWalk walk(std::make_shared<const RootDirectory>(std::move(*root)));
+    walk.add_directory("");
+    std::string link;
+    while (!walk.is_done()) {
+      walk.step([](const Candidate&) {});
+      if (link.empty()) link = walk.take_link();
+    }
+    return link;
+  };
+  std::filesystem::create_directories(folder_ / "scratch/x");
+  write("a/log.out", "");
+  for (const char* const inside : {"latest", "a/self", "a/log_1.out"}) {
+    std::filesystem::create_symlink(tree_path("a"), tree_path(inside));
+  }
+  std::filesystem::create_symlink("nowhere", tree_path("a/log_2.out"));
+  std::filesystem::create_symlink(folder_ / "scratch", tree_path("experiments"));
+  std::ofstream(folder_ / "scratch/notes.txt") << "";
+  std::filesystem::create_symlink(folder_ / "scratch/notes.txt", tree_path("a/notes.txt"));
+  EXPECT_EQ(link_of_tree(), "") << "met in the tree, no log, or a root of its own";
+  std::filesystem::create_symlink(folder_ / "scratch/x", tree_path("a/x"));
+  EXPECT_EQ(link_of_tree(), "a/x");
+}
+
 TEST_F(TreeWalkTest, LeavesOutOtherRoots) {
   write("a/run.out", "x");
   write("b/run.out", "x");
