@@ -8,6 +8,7 @@ namespace {
 constexpr auto kNames = name_table<LineRefusal>({
     {LineRefusal::iteration_not_read, "iteration_not_read"},
     {LineRefusal::step_time_not_read, "step_time_not_read"},
+    {LineRefusal::step_time_impossible, "step_time_impossible"},
     {LineRefusal::value_not_read, "value_not_read"},
     {LineRefusal::fields_cut_off, "fields_cut_off"},
     {LineRefusal::step_line_missing, "step_line_missing"},
@@ -28,6 +29,8 @@ std::string_view line_refusal_explanation(LineRefusal reason) {
       return "The iteration is missing, or is no number that an iteration can be: no step.";
     case LineRefusal::step_time_not_read:
       return "The step time is no number: the step counts, if at all, without its time.";
+    case LineRefusal::step_time_impossible:
+      return "No step takes such a time (0, less, NaN or infinite): the step counts without it.";
     case LineRefusal::value_not_read:
       return "A value goes on where a number ends (5,3 or 5_3): the step counts without it.";
     case LineRefusal::fields_cut_off:

@@ -27,8 +27,8 @@ bool is_nan_step(const StepSample& sample) {
 }
 
 // No step takes no time: the producer did not measure it.
-void drop_impossible_time(StepSample& sample) {
-  if (sample.step_time_s && *sample.step_time_s <= 0) sample.step_time_s.reset();
+bool is_impossible_time(double time_s) {
+  return !std::isfinite(time_s) || time_s <= 0;
 }
 
 bool differ(const std::optional<double>& a, const std::optional<double>& b) {
@@ -196,7 +196,7 @@ void restore_checkpoints(StateReader& state, LogFacts& facts) {
 }  // namespace
 
 const StepSample& StepLedger::add(StepSample sample) {
-  drop_impossible_time(sample);
+  refuse_impossible_time(sample);
   leave_out_unended(sample);
   const bool is_printed_again = newest_ && sample.iteration == newest_->iteration &&
                                 prints_the_same(sample, newest_as_added());
@@ -236,6 +236,12 @@ void StepLedger::begin_segment(const StepSample& sample) {
   facts_.segments.push_back(segment);
 }
 
+void StepLedger::refuse_impossible_time(StepSample& sample) {
+  if (!sample.step_time_s || !is_impossible_time(*sample.step_time_s)) return;
+  refuse_line(LineRefusal::step_time_impossible);
+  if (*sample.step_time_s <= 0) sample.step_time_s.reset();
+}
+
 void StepLedger::leave_out_unended(StepSample& sample) {
   if (newest_ && unended_.leave_out(sample, *newest_)) refuse_line(LineRefusal::fields_cut_off);
 }
@@ -249,7 +255,7 @@ void StepLedger::count_nan(const StepSample& sample) {
 }
 
 void StepLedger::amend_newest(StepSample sample) {
-  drop_impossible_time(sample);
+  refuse_impossible_time(sample);
   if (newest_) StepMarks::keep(*newest_, sample);
   if (!newest_ || prints_the_same(sample, *newest_)) return;
   count_nan(sample);

@@ -80,6 +80,7 @@ class StepLedger {
   void begin_segment(const StepSample& sample);
   void forget_scripts();
   bool was_survived(const LogEvent& earlier, const LogEvent& event) const;
+  void refuse_impossible_time(StepSample& sample);
   void leave_out_unended(StepSample& sample);
   void count_nan(const StepSample& sample);
   void give_out(const StepSample& sample);

@@ -1,6 +1,7 @@
 #include "server/report/log_discovery.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,7 +52,13 @@ std::string layout_prefix(const std::string& root) {
 struct PendingFolder {
   std::string path;
   std::string layout_path;  // ends in '/'
+  bool may_be_link = false;
 };
+
+// A link of that name in a root leads to what the root is for, as for ingest (watched_trees.h).
+bool is_tree_of_root(std::string_view name) {
+  return name == "experiments" || name == "results";
+}
 
 // Shared by the threads that walk: a folder's entries take longer to get than to look at.
 class FoldersToRead {
@@ -107,13 +114,14 @@ class Walker {
 
   // A named folder; what is below it is left to walk().
   void begin(const std::string& root, FoldersToRead& folders) {
-    read_folder({root, layout_prefix(root)}, true);
+    root_ = root;
+    read_folder({root, layout_prefix(root), true});
     folders.add(pending_);
   }
 
   void walk(FoldersToRead& folders) {
     while (const auto folder = folders.take()) {
-      read_folder(*folder, false);
+      read_folder(*folder);
       folders.add(pending_);
       folders.finish_one();
     }
@@ -125,8 +133,8 @@ class Walker {
   }
 
  private:
-  void read_folder(const PendingFolder& pending, bool may_be_link) {
-    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (may_be_link ? 0 : O_NOFOLLOW);
+  void read_folder(const PendingFolder& pending) {
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (pending.may_be_link ? 0 : O_NOFOLLOW);
     parser::FileDescriptor opened(open(pending.path.c_str(), flags));
     if (!opened.is_open()) return skip(pending.path, reason_from(errno));
     parser::DirectoryListing folder(std::move(opened));
@@ -175,7 +183,7 @@ class Walker {
     } else if (role == FileRole::compressed_log && !unpacking::is_unpacked_by_name(path)) {
       skip(path, "a log that is compressed otherwise than by gzip or zstd is not read: unpack it");
     } else if (type == DT_LNK) {
-      skip_link(path, looks_like_log || role == FileRole::compressed_log);
+      take_link(path, layout_path, looks_like_log || role == FileRole::compressed_log);
     } else if (role == FileRole::compressed_log) {
       packed_.push_back({path, layout_path, false});
     } else if (looks_like_log) {
@@ -199,14 +207,25 @@ class Walker {
   }
 
   // A link that may hide logs is reported; links to other files are passed over in silence.
-  void skip_link(const std::string& path, bool looks_like_log) {
+  void take_link(const std::string& path, const std::string& layout_path, bool looks_like_log) {
     struct stat target {};
-    const bool exists = stat(path.c_str(), &target) == 0;
-    if (!looks_like_log && !(exists && S_ISDIR(target.st_mode))) return;
+    const bool is_folder = stat(path.c_str(), &target) == 0 && S_ISDIR(target.st_mode);
+    const std::filesystem::path as_path(path);
+    const bool is_in_root = !root_.empty() && as_path.parent_path() == without_slash(root_);
+    if (is_folder && is_in_root && is_tree_of_root(as_path.filename().string())) {
+      pending_.push_back({path, layout_path + "/", true});
+      return;
+    }
+    if (!looks_like_log && !is_folder) return;
     skip(path, "a symbolic link; name it on the command line to follow it");
   }
 
+  static std::filesystem::path without_slash(const std::filesystem::path& folder) {
+    return folder.has_filename() ? folder : folder.parent_path();
+  }
+
   FoundLogs& discovery_;
+  std::string root_;  // of a walker that began with one
   std::vector<PendingFolder> pending_;
   std::vector<LogFile> packed_;  // of the folder that is read
 };
@@ -238,19 +257,45 @@ void walk_tree(const std::string& root, FoundLogs& discovery) {
 
 }  // namespace
 
+namespace {
+
+FoundLogs discover_named(const std::string& path) {
+  FoundLogs found;
+  struct stat status {};
+  if (path == kStdin) {
+    Walker(found).add_stdin();
+  } else if (stat(path.c_str(), &status) != 0) {
+    Walker(found).skip(path, reason_from(errno));
+  } else if (S_ISDIR(status.st_mode)) {
+    walk_tree(path, found);
+  } else {
+    Walker(found).add_file(path);
+  }
+  return found;
+}
+
+// Leaves of what was found below `path` what was not found before: a tree may be named twice, by
+// other words or through a link, and inside of another. `places`: of all that was found.
+void leave_out_known(const std::string& path, std::set<std::string>& places, FoundLogs& found) {
+  std::error_code error;
+  const std::string place = std::filesystem::weakly_canonical(path, error).string();
+  if (error) return;
+  std::erase_if(found.logs, [&](const LogFile& log) {
+    const std::string_view below = std::string_view(log.path).substr(path.size());
+    const bool has_slash = below.empty() || below.starts_with('/');
+    return !places.insert(fmt::format("{}{}{}", place, has_slash ? "" : "/", below)).second;
+  });
+}
+
+}  // namespace
+
 FoundLogs discover_logs(const std::vector<std::string>& paths) {
   FoundLogs discovery;
+  std::set<std::string> places;
   for (const std::string& path : paths) {
-    struct stat status {};
-    if (path == kStdin) {
-      Walker(discovery).add_stdin();
-    } else if (stat(path.c_str(), &status) != 0) {
-      Walker(discovery).skip(path, reason_from(errno));
-    } else if (S_ISDIR(status.st_mode)) {
-      walk_tree(path, discovery);
-    } else {
-      Walker(discovery).add_file(path);
-    }
+    FoundLogs found = discover_named(path);
+    if (paths.size() > 1 && path != kStdin) leave_out_known(path, places, found);
+    append(discovery, std::move(found));
   }
   const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
   const auto same_path = [](const auto& a, const auto& b) { return a.path == b.path; };

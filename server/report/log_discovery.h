@@ -34,8 +34,9 @@ struct FoundLogs {
   std::vector<SkippedFile> skipped;
 };
 
-// A named root may be a link; links below it are not followed, so nothing is found twice and
-// loops end. A compressed log beside which the log itself lies is left out. What cannot be read is
+// A named root may be a link, and so may `experiments` and `results` directly in it; other links
+// are not followed, so that loops end. What is named twice, in whatever words, is found once. A
+// compressed log beside which the log itself lies is left out. What cannot be read is
 // in `skipped`, and the rest goes on. Never blocks on a FIFO.
 FoundLogs discover_logs(const std::vector<std::string>& paths);
 

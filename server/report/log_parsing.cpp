@@ -253,15 +253,29 @@ class LogParser {
 
   // False where there is none.
   bool add_config_file(const std::string& path, ReportedRun& run) {
+    std::error_code error;
+    if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return false;
+    const auto config = read_config_file(path);
+    if (config) {
+      run.run_path.configuration.merge(config->configuration);
+    } else {
+      run.unread_config = {
+          path, fmt::format("{}; its runs keep what their paths say", config.error().message)};
+    }
+    return true;
+  }
+
+  Result<parser::LlmbConfig> read_config_file(const std::string& path) {
     std::uint64_t size = 0;
     const auto file = open_regular(path, false, size);
-    if (!file || size > kConfigBytesMax) return false;
+    if (!file) return tl::unexpected(file.error());
+    if (size > kConfigBytesMax) return parser::fail("longer than 1 MiB, which no llmb-config is");
     std::string text;
     const auto append = [&](std::string_view bytes) { text += bytes; };
-    if (!read_blocks(file->get(), size, buffer_, append)) return false;
-    const auto config = parser::parse_llmb_config(text);
-    if (config) run.run_path.configuration.merge(config->configuration);
-    return true;
+    if (const auto got = read_blocks(file->get(), size, buffer_, append); !got) {
+      return tl::unexpected(got.error());
+    }
+    return parser::parse_llmb_config(text);
   }
 
   static std::optional<std::string> only_config_of_only_log(const std::string& folder) {
@@ -293,6 +307,15 @@ Result<ReportedRun> parse_guarded(LogParser& parser, const LogFile& log) {
     return parser.parse(log);
   } catch (const std::exception& error) {
     return parser::fail(error.what());
+  }
+}
+
+// Each llmb-config once, however many logs it belongs to.
+void add_unread_configs(LogReport& report) {
+  std::set<std::string_view> told;
+  for (const ReportedRun& run : report.runs) {
+    if (!run.unread_config || !told.insert(run.unread_config->path).second) continue;
+    report.skipped.push_back(*run.unread_config);
   }
 }
 
@@ -331,6 +354,7 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (errors[i]) report.skipped.push_back({logs[i].path, errors[i]->message});
   }
+  add_unread_configs(report);
   std::erase_if(report.runs, [](const ReportedRun& run) { return run.path.empty(); });
   std::stable_sort(report.skipped.begin(), report.skipped.end(),
                    [](const auto& a, const auto& b) { return a.path < b.path; });

@@ -36,6 +36,7 @@ struct ReportedRun {
   parser::RunPath run_path;  // its configuration includes the llmb-config's, where there is one
   parser::LogFacts facts;
   std::int64_t step_count = 0;  // all segments, those that the facts no longer list included
+  std::optional<SkippedFile> unread_config;  // its llmb-config, where that could not be read
   bool is_profiled = false;     // profiles lie beside the log, or its configuration says so
   parser::Judgement judgement;  // with metrics where they were asked for
   // The same with every step of the window, where some were left out.

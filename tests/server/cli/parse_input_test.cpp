@@ -72,6 +72,67 @@ TEST(ParseInput, FollowsANamedLinkButNoneBelowIt) {
   EXPECT_THAT(paths_in(parse_json(folder, {"disk/real/b.out"})), ElementsAre("disk/real/b.out"));
 }
 
+// As ingest does: what a root is for may lie on another file system.
+TEST(ParseInput, FollowsTheTreesOfARoot) {
+  const TemporaryFolder folder;
+  folder.write("scratch/x/a.out", nemo_log(49));
+  folder.write("root/results/c.out", nemo_log(49));
+  fs::create_directories(folder.path() / "root/results/deeper");
+  fs::create_directory_symlink(folder.path() / "scratch", folder.path() / "root/experiments");
+  fs::create_directory_symlink(folder.path() / "scratch",
+                               folder.path() / "root/results/deeper/experiments");
+  for (const char* const root : {"root", "root/"}) {
+    const ProgramRun run = parse_json(folder, {root});
+    EXPECT_THAT(paths_in(run), ElementsAre("root/experiments/x/a.out", "root/results/c.out"));
+    EXPECT_THAT(run.err, HasSubstr("root/results/deeper/experiments: a symbolic link"));
+  }
+}
+
+TEST(ParseInput, FindsOnceWhatIsNamedTwice) {
+  const TemporaryFolder folder;
+  folder.write("t/x/a.out", nemo_log(49));
+  folder.write("t/b.out", nemo_log(49));
+  fs::create_directory_symlink("t", folder.path() / "link");
+  for (const std::string& other : {folder.file("t"), std::string("link"), std::string("./t/"),
+                                   folder.file("t/x"), folder.file("t/x/a.out")}) {
+    EXPECT_THAT(paths_in(parse_json(folder, {"t", other})), ElementsAre("t/b.out", "t/x/a.out"))
+        << other;
+  }
+}
+
+TEST(ParseInput, SaysWhyAConfigurationIsNotRead) {
+  const TemporaryFolder folder;
+  folder.write("t/a_7.out", nemo_log(49));
+  folder.write("t/b_7.out", nemo_log(49));
+  folder.write("t/llmb-config.yaml", "model_info:\n\tgpu_type: h100\n");
+  const ProgramRun run = parse_json(folder, {"t"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.err, HasSubstr("t/llmb-config.yaml: llmb-config: "));
+  EXPECT_THAT(run.err, HasSubstr("its runs keep what their paths say"));
+  EXPECT_EQ(nlohmann::json::parse(run.out).at("skipped").size(), 1U) << "once for both";
+  fs::remove(folder.path() / "t/llmb-config.yaml");
+  fs::create_directory(folder.path() / "t/llmb-config.yaml");
+  EXPECT_THAT(parse_json(folder, {"t"}).err, HasSubstr("not a regular file but a folder"));
+}
+
+TEST(ParseInput, ExplainsTimesThatNoStepTakes) {
+  const TemporaryFolder folder;
+  std::string log = nemo_log(49);
+  const std::string time = "train_step_timing in s: ";
+  std::size_t at = 0;
+  for (const char* const impossible : {"0.0", "-2.67", "nan"}) {
+    at = log.find(time, at) + time.size();
+    log.replace(at, log.find(' ', at) - at, impossible);
+  }
+  folder.write("a.out", log);
+  const ProgramRun run =
+      run_program({"parse", "--explain", "--format", "json", "a.out"}, {folder.path(), {}, false});
+  const auto refused = nlohmann::json::parse(run.out).at("runs").at(0).at("refused_lines");
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_EQ(refused[0].at("reason"), "step_time_impossible");
+  EXPECT_EQ(refused[0].at("count"), 3);
+}
+
 TEST(ParseInput, EndsOnALinkThatPointsAtItself) {
   const TemporaryFolder folder;
   fs::create_symlink("self", folder.path() / "self");
