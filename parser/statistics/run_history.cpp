@@ -118,6 +118,18 @@ void add_copies(const Copies& copies, HistorySeries& series) {
   }
 }
 
+// A release that names another window begins another series: what came with it is in neither.
+void name_other_windows(std::vector<HistorySeries>& history) {
+  for (HistorySeries& series : history) {
+    for (const HistorySeries& other : history) {
+      const bool is_same = other.identity == series.identity &&
+                           other.global_batch_size == series.global_batch_size &&
+                           other.cluster == series.cluster;
+      if (is_same && other.window != series.window) series.other_windows.push_back(other.window);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
@@ -156,6 +168,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
       history.push_back(std::move(series));
     }
   }
+  name_other_windows(history);
   return history;
 }
 

@@ -43,7 +43,9 @@ struct HistorySeries {
   RunIdentity identity;
   std::optional<std::int64_t> global_batch_size;
   std::string window;
-  std::string cluster;              // empty: not known, or all are of one
+  std::string cluster;  // empty: not known, or all are of one
+  // Of other series of the same configuration, which are not held against this one.
+  std::vector<std::string> other_windows;
   std::vector<std::size_t> runs;    // indexes into the runs given, by their start
   std::vector<HistoryCopy> copies;  // of these
   std::vector<HistoryChange> changes;

@@ -35,7 +35,10 @@ std::string missing_of(const ScalingConfiguration& configuration) {
   need(!configuration.dtype.empty(), "dtype");
   need(!configuration.gpu_type.empty(), "GPU type");
   need(configuration.gpu_count.has_value(), "GPU count");
-  return missing.empty() ? "" : "Neither the run nor a recipe says its " + missing + ".";
+  if (missing.empty()) return "";
+  const bool lacks_gpu = configuration.gpu_type.empty();
+  return "Neither the run nor a recipe says its " + missing + "." +
+         (lacks_gpu ? " Its llmb-config would, or `ingest --gpu-type` for a tree." : "");
 }
 
 // All that a ScalingConfiguration is made of.

@@ -36,8 +36,8 @@ What is compared:
   tested against the first one; the keys of the configuration in which they differ are listed, and
   no others. Of a tree, or a whole database, runs of one workload and model size are compared with
   each other. Logs with the same bytes are one run. Each run also stands against the published
-  result of the same recipe, scale, dtype and GPU, over the window of its document: 1 is as
-  published, over 1 is faster.
+  result of the same recipe, scale, dtype and GPU, over the run's own window (its release may name
+  another one than the document that the result is of): 1 is as published, over 1 is faster.
 
 What a difference means:
   The means that are shown are those of runs. The test is on one value a run, the logarithm of its

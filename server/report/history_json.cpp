@@ -72,6 +72,7 @@ Json history_json(const parser::HistoryRuns& runs,
     add_identity(one, series.identity);
     one["global_batch_size"] = nullable(series.global_batch_size);
     one["window"] = series.window;
+    one["other_windows"] = series.other_windows;
     one["cluster"] = null_if_empty(series.cluster);
     one["newest"] = newest_name(series.newest);
     one["runs"] = Json::array();

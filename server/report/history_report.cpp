@@ -70,6 +70,12 @@ void write_history_table(const parser::HistoryRuns& runs,
       out << "  left out: run " << run.id << ", " << printable(run.experiment) << ": "
           << parser::copy_reason(runs[copy.copy_of]->id) << '\n';
     }
+    if (!series.other_windows.empty()) {
+      out << fmt::format(
+          "Over {}; runs of the same configuration over {} are a series of their own. One --window "
+          "for all of them makes it one.\n",
+          series.window, fmt::join(series.other_windows, ", "));
+    }
     if (series.newest == parser::NewestLevel::higher ||
         series.newest == parser::NewestLevel::lower) {
       out << "The two newest runs are " << newest_name(series.newest)

@@ -74,10 +74,21 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   EXPECT_TRUE(run_history(history_runs(runs), selection, {}).empty());
 }
 
+TEST(RunHistory, NamesTheWindowsOfOtherSeriesOfAConfiguration) {
+  auto runs = made_runs();
+  for (std::size_t i = 20; i < 24; ++i) runs[i].judgement.summary.window = {35, 44};
+  const auto history = run_history(history_runs(runs), {}, {});
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_EQ(history[0].other_windows, std::vector<std::string>{history[1].window});
+  EXPECT_EQ(history[1].other_windows, std::vector<std::string>{history[0].window});
+  EXPECT_NE(history[0].window, history[1].window);
+  EXPECT_TRUE(run_history(history_runs(made_runs()), {}, {})[0].other_windows.empty());
+}
+
 TEST(RunHistory, LogsWithTheSameBytesAreOneRun) {
   auto runs = made_runs();
   for (std::size_t i = 0; i < 4; ++i) runs.push_back(runs[5]);
-  for (std::size_t i : {5U, 24U, 26U}) runs[i].content_key = "one log";
+  for (std::size_t i : {5U, 24U, 26U}) runs[i].content_key.by_bytes = "one log";
   runs[25].judgement.summary.status = RunStatus::failed;
   const auto history = run_history(history_runs(runs), {}, {});
   ASSERT_EQ(history.size(), 1U);
