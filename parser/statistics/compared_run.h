@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "parser/statistics/judge_run.h"
+#include "parser/statistics/run_copies.h"
 #include "parser/statistics/run_identity.h"
 #include "parser/statistics/run_marks.h"
 
@@ -31,15 +32,14 @@ struct ComparedRun {
   // When it was started: RFC 3339, or as its llmb-config says; of one cluster it sorts as text.
   std::optional<std::string> launched_at;
   std::optional<std::string> grown_at;  // when its log last grew; nothing where that is not known
-  // Equal for logs whose bytes are equal; empty where that is not known.
-  std::string content_key;
+  ContentKey content_key;
   RunConfiguration configuration;
   Dialect dialect = Dialect::unknown;
   bool has_profiles = false;
   bool nccl_trace_seen = false;
   bool is_superseded = false;
   Judgement judgement;  // over the window of the comparison, with metrics
-  Judgement published;  // over the window of the recipe's document: for the reference alone
+  Judgement published;  // over the run's own window: for the reference alone
 };
 
 RunIdentity identity_of(const ComparedRun& run);

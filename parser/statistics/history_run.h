@@ -28,7 +28,7 @@ struct HistoryRun {
   std::optional<std::string> cluster;
   std::optional<std::string> launched_at;
   std::shared_ptr<const HistoryConfiguration> configuration;  // never null
-  std::string content_key;
+  ContentKey content_key;
   std::vector<RunMarkReason> marks;
   std::optional<WindowStatistics> step_time_s;
   std::optional<double> log_step_time_s;  // its location; a run without one is in no history

@@ -42,7 +42,7 @@ class TestedRuns {
       ids_.insert(run->id);
       configurations_.insert(run->configuration);
       windows_.insert(run->window);
-      if (!run->content_key.empty()) content_keys_.insert(run->content_key);
+      copies_.count(run->content_key, 0);
       squares += run->sampling_deviation * run->sampling_deviation;
       steps += static_cast<double>(run->step_count);
     }
@@ -52,7 +52,7 @@ class TestedRuns {
 
   // One of them, or a copy.
   bool has(const NoiseRun& run) const {
-    return ids_.contains(run.id) || content_keys_.contains(run.content_key);
+    return ids_.contains(run.id) || copies_.counted_for(run.content_key, kNone).has_value();
   }
   bool has_configuration_of(const NoiseRun& run) const {
     return configurations_.contains(run.configuration);
@@ -63,10 +63,12 @@ class TestedRuns {
   double step_count() const { return step_count_; }  // of a window
 
  private:
+  static constexpr std::size_t kNone = SIZE_MAX;
+
   const NoiseRun& first_;
   std::unordered_set<std::int64_t> ids_;
   std::unordered_set<std::uint64_t> configurations_;
-  std::unordered_set<std::string_view> content_keys_;
+  RunCopies copies_;
   std::unordered_set<std::string_view> windows_;
   double sampling_variance_ = 0;
   double step_count_ = 1;

@@ -4,17 +4,24 @@
 
 namespace llmb::parser {
 
-std::optional<std::size_t> RunCopies::count(std::string_view content_key, std::size_t run) {
-  if (content_key.empty()) return std::nullopt;
-  const auto [counted, is_new] = counted_.emplace(content_key, run);
-  return is_new ? std::nullopt : std::optional(counted->second);
+std::optional<std::size_t> RunCopies::find(const ContentKey& key) const {
+  const auto by_bytes = by_bytes_.find(key.by_bytes);
+  if (by_bytes != by_bytes_.end()) return by_bytes->second;
+  const auto by_times = by_times_.find(key.by_times);
+  return by_times == by_times_.end() ? std::nullopt : std::optional(by_times->second);
 }
 
-std::optional<std::size_t> RunCopies::counted_for(std::string_view content_key,
-                                                  std::size_t run) const {
-  const auto counted = counted_.find(content_key);
-  if (counted == counted_.end() || counted->second == run) return std::nullopt;
-  return counted->second;
+std::optional<std::size_t> RunCopies::count(const ContentKey& key, std::size_t run) {
+  const auto original = find(key);
+  // What a copy is known by, too, may be all that another one is known by.
+  if (!key.by_bytes.empty()) by_bytes_.emplace(key.by_bytes, original.value_or(run));
+  if (!key.by_times.empty()) by_times_.emplace(key.by_times, original.value_or(run));
+  return original;
+}
+
+std::optional<std::size_t> RunCopies::counted_for(const ContentKey& key, std::size_t run) const {
+  const auto original = find(key);
+  return original == run ? std::nullopt : original;
 }
 
 std::string copy_reason(std::int64_t id) {

@@ -1,6 +1,6 @@
 // RunCopies: logs with the same bytes are one run, wherever they lie (a copy, a folder that was
-// moved, a tree that two roots hold). The first of them that counts does, and the others are its
-// copies.
+// moved, a tree that two roots hold), and whatever window they are judged over. The first of them
+// that counts does, and the others are its copies.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,27 @@
 
 namespace llmb::parser {
 
+// Two logs have the same bytes where one of their keys is equal. What is not known is empty.
+struct ContentKey {
+  std::string by_bytes;
+  // By the times of its window, for what another store told of the log.
+  std::string by_times;
+
+  bool operator==(const ContentKey&) const = default;
+};
+
 class RunCopies {
  public:
-  // `run` counts, unless one of its content does already: that one then. `content_key` as in
-  // ComparedRun; it has to outlive this.
-  std::optional<std::size_t> count(std::string_view content_key, std::size_t run);
+  // `run` counts, unless one of its content does already: that one then. `key` has to outlive this.
+  std::optional<std::size_t> count(const ContentKey& key, std::size_t run);
   // Which other run counts for this content; nothing: none.
-  std::optional<std::size_t> counted_for(std::string_view content_key, std::size_t run) const;
+  std::optional<std::size_t> counted_for(const ContentKey& key, std::size_t run) const;
 
  private:
-  std::unordered_map<std::string_view, std::size_t> counted_;
+  std::optional<std::size_t> find(const ContentKey& key) const;
+
+  std::unordered_map<std::string_view, std::size_t> by_bytes_;
+  std::unordered_map<std::string_view, std::size_t> by_times_;
 };
 
 // What is said of a copy of the run with this id.

@@ -234,7 +234,7 @@ constexpr auto kKinds = name_table<ScalingKind>({
     {ScalingKind::mixed, "mixed"},
 });
 
-const std::string& content_key_of(const ScalingRun& run) {
+const ContentKey& content_key_of(const ScalingRun& run) {
   return run.published.noise.content_key;
 }
 

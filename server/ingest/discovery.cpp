@@ -79,7 +79,7 @@ void Discovery::restore(const KnownLogs& known) {
     if (const auto grown_at = parser::parse_instant(before.grown_at)) {
       memory.silent_since = steady_time_of(links_.clock, *grown_at);
     }
-    if (const auto tail = decode_tail_state(before.cursor.parser_state)) {
+    if (const auto tail = storage::decode_tail_state(before.cursor.parser_state)) {
       memory.modified_ns_seen = tail->modified_us * 1'000;
       // Where it is not said why a window was chosen, or the tree's GPU may be news, one more look
       // does. A status is no sign: a log whose only step is held back for a further line has no

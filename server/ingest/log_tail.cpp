@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 
@@ -41,7 +40,7 @@ parser::Result<std::uint64_t> hash_file(int fd, std::uint64_t hash, std::uint64_
 
 // Restores the reader; nothing when the text is of another version.
 std::optional<parser::LogReader> restore_reader(const storage::LogCursor& cursor) {
-  const auto state = decode_tail_state(cursor.parser_state);
+  const auto state = storage::decode_tail_state(cursor.parser_state);
   if (!state) return std::nullopt;
   auto reader = parser::LogReader::restore(state->reader_state);
   if (!reader || reader->committed_offset() != cursor.offset) return std::nullopt;
@@ -49,24 +48,6 @@ std::optional<parser::LogReader> restore_reader(const storage::LogCursor& cursor
 }
 
 }  // namespace
-
-std::string encode_tail_state(const TailState& state) {
-  return fmt::format("{} {} {} {}", state.modified_us, state.settled_size, state.content_hash,
-                     state.reader_state);
-}
-
-std::optional<TailState> decode_tail_state(const std::string& text) {
-  TailState state;
-  const char* const end = text.data() + text.size();
-  const auto modified = std::from_chars(text.data(), end, state.modified_us);
-  if (modified.ec != std::errc() || modified.ptr == end || *modified.ptr != ' ') return {};
-  const auto settled = std::from_chars(modified.ptr + 1, end, state.settled_size);
-  if (settled.ec != std::errc() || settled.ptr == end || *settled.ptr != ' ') return {};
-  const auto hash = std::from_chars(settled.ptr + 1, end, state.content_hash);
-  if (hash.ec != std::errc() || hash.ptr == end || *hash.ptr != ' ') return {};
-  state.reader_state.assign(hash.ptr + 1, end);
-  return state;
-}
 
 parser::Result<LogTail> LogTail::read(int fd, const std::optional<storage::LogCursor>& cursor,
                                       const TailOptions& options) {
@@ -79,7 +60,7 @@ parser::Result<LogTail> LogTail::read(int fd, const std::optional<storage::LogCu
       tail.verdict_ = Verdict::shorter;
       return tail;
     }
-    const auto state = decode_tail_state(cursor->parser_state);
+    const auto state = storage::decode_tail_state(cursor->parser_state);
     if (*identity == Identity::same && state && options.checks_content) {
       const auto hash = hash_file(fd, parser::kFnv1aBasis, 0, whole_words(cursor->offset), options);
       if (!hash) return tl::unexpected(hash.error());
@@ -107,7 +88,7 @@ parser::Result<LogTail> LogTail::read(int fd, const std::optional<storage::LogCu
   if (options.packed_file) tail.packed_bytes_ = options.packed_file->size_bytes;
   tail.file_.size_bytes = static_cast<std::uint64_t>(status.st_size);
   tail.state_.modified_us = tail.file_.modified_ns / 1'000;
-  tail.cursor_.parser_state = encode_tail_state(tail.state_);
+  tail.cursor_.parser_state = storage::encode_tail_state(tail.state_);
   tail.cursor_.device = tail.file_.device;
   tail.cursor_.inode = tail.file_.inode;
   if (auto fingerprint = take_fingerprint(fd, tail.cursor_); !fingerprint) {
@@ -175,7 +156,7 @@ void LogTail::settle() {
   samples_.insert(samples_.end(), std::make_move_iterator(samples.begin()),
                   std::make_move_iterator(samples.end()));
   state_.settled_size = read_to_;
-  cursor_.parser_state = encode_tail_state(state_);
+  cursor_.parser_state = storage::encode_tail_state(state_);
 }
 
 }  // namespace llmb::ingest

@@ -15,6 +15,7 @@
 #include "server/ingest/root_directory.h"
 #include "server/ingest/word_hash.h"
 #include "storage/records.h"
+#include "storage/tail_state.h"
 
 namespace llmb::ingest {
 
@@ -33,18 +34,6 @@ struct TailOptions {
   std::atomic<std::uint64_t>* bytes_read = nullptr;  // counts all bytes read, fingerprints too
   CallWatch* watch = nullptr;                        // told of each block that came
 };
-
-// The state kept in LogCursor::parser_state: the LogReader's, and what tells that a log is as it
-// was: its time of modification, the size at which it was settled (0: it was not), and the hash of
-// all bytes before the cursor's offset.
-struct TailState {
-  std::int64_t modified_us = 0;
-  std::uint64_t settled_size = 0;
-  std::uint64_t content_hash = parser::kFnv1aBasis;
-  std::string reader_state;
-};
-std::string encode_tail_state(const TailState& state);
-std::optional<TailState> decode_tail_state(const std::string& text);
 
 class LogTail {
  public:
@@ -85,7 +74,7 @@ class LogTail {
 
   Verdict verdict_ = Verdict::same;
   parser::LogReader reader_;
-  TailState state_;  // as of cursor_
+  storage::TailState state_;  // as of cursor_
   std::vector<parser::StepSample> samples_;
   storage::LogCursor cursor_;
   FileFacts file_;

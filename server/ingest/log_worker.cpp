@@ -37,7 +37,7 @@ FileOutcome make_outcome(FileOutcome::Kind kind, const ReadJob& job, std::string
 }
 
 bool was_settled(const storage::LogCursor& cursor) {
-  const auto state = decode_tail_state(cursor.parser_state);
+  const auto state = storage::decode_tail_state(cursor.parser_state);
   return state && state->settled_size != 0;
 }
 
@@ -231,7 +231,7 @@ std::optional<FileOutcome> LogWorker::removed_outcome(ReadJob& job, const OpenLo
 std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, const OpenLog& log,
                                                         const storage::LogCursor& cursor,
                                                         const std::optional<JobEnd>& job_end) {
-  const auto state = decode_tail_state(cursor.parser_state);
+  const auto state = storage::decode_tail_state(cursor.parser_state);
   if (!state) return std::nullopt;
   const FileFacts& facts = log.facts;
   if (facts.inode != cursor.inode || facts.modified_ns / 1'000 != state->modified_us) return {};

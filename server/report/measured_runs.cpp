@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -82,19 +83,34 @@ bool have_equal_bytes(const std::string& first, const std::string& second) {
   return a.eof() && b.eof();
 }
 
-// Logs of one size and one step time are read again and compared; equal ones get one key.
+// The last bytes of a file, in which the step times of a log of the same form differ.
+std::string last_bytes_of(const std::string& path) {
+  constexpr std::streamoff kLastBytes = 4'096;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  file.seekg(std::max<std::streamoff>(0, static_cast<std::streamoff>(file.tellg()) - kLastBytes));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Logs of one size that end alike are read again and compared; equal ones get one key.
 void find_equal_logs(std::vector<parser::ComparedRun>& runs,
                      const std::vector<std::uint64_t>& sizes) {
-  std::map<std::pair<std::uint64_t, std::optional<double>>, std::vector<std::size_t>> alike;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    auto& candidates = alike[{sizes[i], log_location_of(runs[i], ComparedMetric::step_time_s)}];
-    for (const std::size_t earlier : candidates) {
-      if (!have_equal_bytes(runs[earlier].path, runs[i].path)) continue;
-      runs[earlier].content_key = runs[earlier].path;
-      runs[i].content_key = runs[earlier].path;
-      break;
+  std::map<std::uint64_t, std::vector<std::size_t>> of_size;
+  for (std::size_t i = 0; i < runs.size(); ++i) of_size[sizes[i]].push_back(i);
+  for (const auto& [size, indexes] : of_size) {
+    if (indexes.size() < 2) continue;
+    std::map<std::string, std::vector<std::size_t>> alike;
+    for (const std::size_t i : indexes) {
+      auto& candidates = alike[last_bytes_of(runs[i].path)];
+      const auto original = std::find_if(
+          candidates.begin(), candidates.end(),
+          [&](std::size_t earlier) { return have_equal_bytes(runs[earlier].path, runs[i].path); });
+      if (original == candidates.end()) {
+        candidates.push_back(i);
+        continue;
+      }
+      runs[*original].content_key.by_bytes = runs[*original].path;
+      runs[i].content_key.by_bytes = runs[*original].path;
     }
-    if (runs[i].content_key.empty()) candidates.push_back(i);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "parser/catalog/recipe_match.h"
+#include "storage/tail_state.h"
 
 namespace llmb::report {
 namespace {
@@ -19,6 +20,15 @@ constexpr std::int64_t kStepsThatTell = 8;
 
 constexpr std::int64_t kNoiseRunsMax = 200;
 constexpr std::int64_t kRepeatsAskedMax = 40;  // more than count (kRepeatsMax), and those tested
+
+// Of a log that was read here. Empty where what was read is not known.
+std::string bytes_key_of(storage::Reader& reader, const storage::RunRecord& run) {
+  const auto cursor = reader.cursor(run.id);
+  const auto state = cursor ? storage::decode_tail_state(cursor->parser_state) : std::nullopt;
+  if (!state) return "";
+  return fmt::format("{:x} {:x} {} {}", state->content_hash, cursor->tail_hash, cursor->offset,
+                     run.size_bytes);
+}
 
 // At most: what of each segment can lie in the window.
 std::int64_t steps_in_window_at_most(const parser::LogFacts& facts, const parser::Window& window) {
@@ -119,15 +129,19 @@ parser::Result<parser::ComparedRun> measure_stored_run(
   return compared;
 }
 
-std::string content_key_of(storage::Reader& reader, const storage::RunRecord& run) {
+parser::ContentKey content_key_of(storage::Reader& reader, const storage::RunRecord& run) {
   const auto& times = run.summary.step_time_s;
-  if (!times) return "";
+  if (!times) return {};
   const storage::LogEnds ends = reader.log_ends(run.id);
-  const bool is_told_by_times = times->count >= kStepsThatTell;
-  if (ends.head_hash == 0 || (!is_told_by_times && !ends.tail_hash)) return "";
-  return fmt::format("{:x} {} {} {} {} {} {} {} {}", ends.head_hash, ends.head_length,
-                     is_told_by_times ? 0 : *ends.tail_hash, run.size_bytes, times->count,
-                     times->mean, times->stddev_sample, times->min, times->max);
+  if (ends.head_hash == 0) return {};
+  parser::ContentKey key;
+  if (ends.tail_hash) key.by_bytes = bytes_key_of(reader, run);
+  if (times->count >= kStepsThatTell) {
+    key.by_times =
+        fmt::format("{:x} {} {} {} {} {} {} {}", ends.head_hash, ends.head_length, run.size_bytes,
+                    times->count, times->mean, times->stddev_sample, times->min, times->max);
+  }
+  return key;
 }
 
 std::vector<std::string> names_of_workload(const parser::Catalog& catalog,

@@ -34,10 +34,10 @@ parser::Result<parser::ComparedRun> measure_stored_run(
     const std::optional<parser::AskedWindow>& asked,
     const parser::StepInterruptionSet& without = {});
 
-// Of a stored run, wherever its log lies: equal for logs that begin alike and are equal in size and
-// in every statistic of their step times; where those are of few steps, that end alike, too. Empty
-// where that is not known.
-std::string content_key_of(storage::Reader& reader, const storage::RunRecord& run);
+// Of a stored run, wherever its log lies. By bytes: of the hash of all that was read of it. By
+// times: equal for logs that begin alike and are equal in size and in every statistic of their
+// window's step times; of a few steps these tell nothing.
+parser::ContentKey content_key_of(storage::Reader& reader, const storage::RunRecord& run);
 
 // What runs of the workload may call it, for a filter: its name and all aliases. A name that the
 // catalog does not know stands for itself; the empty one for every run.

@@ -132,7 +132,7 @@ TEST(RunComparison, ASideOfSeveralConfigurationsNamesThemAll) {
 TEST(RunComparison, LogsWithTheSameBytesAreOneRun) {
   std::vector<ComparedRun> runs(3, make_run(kGrokBf16, 7.38));
   runs[0].id = 7;
-  runs[0].content_key = runs[2].content_key = "equal";
+  runs[0].content_key.by_bytes = runs[2].content_key.by_bytes = "equal";
   const RunComparison result = compare_runs(runs, {});
   EXPECT_EQ(result.groups[0].runs, (std::vector<std::size_t>{0, 1}));
   EXPECT_THAT(result.runs[2].exclusion, HasSubstr("the same bytes as that of run 7"));
@@ -193,7 +193,7 @@ TEST(RunComparison, LearnsTheNoiseFromOtherRuns) {
   ComparisonOptions options;
   options.noise_runs = noise_runs(others);
   std::vector<ComparedRun> pair = {make_run(kGrokBf16, 7.38), make_run(kGrokFp8, 7.15)};
-  pair[0].content_key = "tested";
+  pair[0].content_key.by_bytes = "tested";
   const auto verdict = [&](const ComparisonOptions& with) {
     const RunComparison result = compare_runs(pair, with);
     return metric_of(result.comparisons[0], ComparedMetric::step_time_s);
@@ -204,7 +204,7 @@ TEST(RunComparison, LearnsTheNoiseFromOtherRuns) {
   EXPECT_THAT(told.text, HasSubstr("noise of runs of the same workload, GPU and scale (2 %)"));
   EXPECT_EQ(told.test->noise.run_count, 12);
   ComparisonOptions with_copies = options;
-  for (NoiseRun& run : with_copies.noise_runs) run.content_key = "tested";
+  for (NoiseRun& run : with_copies.noise_runs) run.content_key.by_bytes = "tested";
   EXPECT_EQ(verdict(with_copies).test->noise, public_run_noise());
   ComparisonOptions of_other_workload = options;
   for (NoiseRun& run : of_other_workload.noise_runs) run.workload = "pretrain_nemotron4";

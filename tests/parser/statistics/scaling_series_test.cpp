@@ -106,7 +106,7 @@ TEST(ScalingSeries, LogsWithTheSameBytesAreOneRun) {
                                    make_run(grok(128, 256), 7.3)};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i].id = static_cast<std::int64_t>(i) + 10;
-    runs[i].content_key = i < 3 ? "one log" : "another";
+    runs[i].content_key.by_bytes = i < 3 ? "one log" : "another";
   }
   runs[3].has_profiles = true;
   const auto report = scale(runs);

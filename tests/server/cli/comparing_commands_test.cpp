@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/server/cli/program_run.h"
@@ -108,6 +109,26 @@ TEST_F(ComparingCommands, ATreeThatWasCopiedHoldsNoMoreRuns) {
                           [](const json& one) { return one.at("copy_of").is_number(); }),
             3)
       << "of the one that broke off neither counts";
+}
+
+// Without its llmb-config a copy may be judged over another window.
+TEST_F(ComparingCommands, ACopyIsOneRunWhateverItsWindow) {
+  const std::string log = experiment_log_path(grok(128), 11);
+  const std::string copy = "copies/" + log;
+  std::filesystem::create_directories((folder_.path() / copy).parent_path());
+  std::filesystem::copy_file(folder_.path() / log, folder_.path() / copy);
+  const std::filesystem::path config = (folder_.path() / log).parent_path() / "llmb-config_11.yaml";
+  std::ofstream(config, std::ios::app) << "workload_info:\n  gsw_version: '25.08'\n";
+  const json report = json::parse(run({"parse", "--format", "json", log, copy}).out);
+  ASSERT_NE(report["runs"][0]["window"], report["runs"][1]["window"]) << report.dump();
+  const auto tell = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"compare", "--format", "json"});
+    return json::parse(run(arguments).out).at("comparisons").at(0).dump();
+  };
+  EXPECT_THAT(tell({log, copy}), HasSubstr("the same bytes"));
+  ASSERT_EQ(run({"ingest", "--once", "--db", "runs.db", "experiments", "copies"}).exit_code, 0);
+  const ProgramRun stored = run({"compare", "--db", "runs.db", "--format", "json"});
+  EXPECT_THAT(stored.out, HasSubstr("the same bytes"));
 }
 
 TEST_F(ComparingCommands, TwoThingsAreTwoSides) {

@@ -108,14 +108,14 @@ TEST_F(LogTailTest, ReadsAnewWhatAnotherVersionLeft) {
 }
 
 TEST(TailState, ComesBackAsItWas) {
-  const auto state = decode_tail_state(encode_tail_state({-5, 7, 9, "a b 3"}));
+  const auto state = storage::decode_tail_state(storage::encode_tail_state({-5, 7, 9, "a b 3"}));
   ASSERT_TRUE(state.has_value());
   EXPECT_EQ(state->modified_us, -5);
   EXPECT_EQ(state->settled_size, 7U);
   EXPECT_EQ(state->content_hash, 9U);
   EXPECT_EQ(state->reader_state, "a b 3");
   for (const char* text : {"", "1", "1 ", "1 2", "x 2 y", "1 2 \"as before the hash\""}) {
-    EXPECT_FALSE(decode_tail_state(text)) << text;
+    EXPECT_FALSE(storage::decode_tail_state(text)) << text;
   }
 }
 
