@@ -1,45 +1,17 @@
 // How the board judges a cell, and which of several published results it takes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../../web/src/api/types";
+import type { PublishedStanding, Scaling } from "../../web/src/api/types";
 import {
-  boardRows,
   boardTable,
   gpusOf,
   launchTimes,
+  otherwiseOf,
   submitCommand,
   unpublished,
 } from "../../web/src/state/board";
 import { judge, kStateWords, standingWords } from "../../web/src/state/standing";
-
-const kNoise = {
-  source: "public runs",
-  stddev: 0.0007,
-  degrees_of_freedom: 4,
-  configuration_count: 0,
-  run_count: 0,
-  repeat_count: 0,
-};
-
-const rate = (mean: number): MeanEstimate => ({
-  run_count: 1,
-  mean,
-  stddev_sample: null,
-  low: null,
-  high: null,
-});
-
-// Bounds as far from the speed, in logarithms, on either side.
-const standing = (speed: number, low: number | null, changes = {}): PublishedStanding => ({
-  verdict: "not_decided",
-  speed,
-  speed_low: low,
-  speed_high: low === null ? null : (speed * speed) / low,
-  line: 1,
-  confidence: 0.95,
-  noise: kNoise,
-  ...changes,
-});
+import { ofOne, reference, scaling, standing } from "./board_answers";
 
 test("a cell is judged by the one-sided bounds of its speed, and by nothing else", () => {
   assert.equal(judge(standing(1.0, 0.97), 3).state, "met");
@@ -94,102 +66,72 @@ test("a speed may meet the aim and not reach the published one: the words are ne
   assert.match(words, /above 0\.9700 × with 95 % confidence, which meets the aim of 0\.95 ×\.$/);
   assert.match(standingWords(slower), /^not reached: 0\.9760 ×, below 0\.982/);
   assert.ok(Object.values(kStateWords).every((word) => !word.includes("reached")));
-  const table = boardTable(boardRows([reference({})], scaling(slower, null)), () => false);
+  const table = boardTable(ofOne([reference({})], scaling(slower, null)), () => false);
   const inTable = (head: string) => table.rows[0]?.[table.heads.indexOf(head)];
-  assert.deepEqual([inTable("state"), inTable("published speed")], ["aim met", "not reached"]);
+  const reached = inTable("published speed");
+  assert.deepEqual([inTable("state"), reached], ["aim met", "not reached"]);
 });
 
-const reference = (changes: Partial<Reference>): Reference => ({
-  workload: "pretrain_grok1",
-  model_size: "314b",
-  dtype: "bf16",
-  gpu_type: "h100",
-  gpu_count: 512,
-  release: "24.11",
-  step_time_s: 20.83,
-  tokens_per_s: null,
-  mfu_percent: null,
-  days_to_train_1t: null,
-  document: "grok1-24.11",
-  line: 33,
-  column: 7,
-  source: null,
-  has_recipe: true,
-  is_proxy: false,
-  ...changes,
-});
-
-function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" | null): Scaling {
-  const left = {
-    id: 9,
-    experiment: "x",
-    job_id: null,
-    path: "x",
-    launched_at: null,
-    grown_at: "2026-03-01T08:00:00Z",
-    window: "11-44",
-    gpu_count: 512,
-    marks: marks ? [{ mark: marks, reason: "" }] : [],
-    reason: "",
-    copy_of: null as number | null,
-  };
-  return {
-    method: "",
-    confidence: 0.95,
-    unplaced: [],
-    unplaced_groups: [],
-    older_runs_left_out: 0,
-    series: [
-      {
-        workload: "grok1",
-        model_size: "314b",
-        dtype: "bf16",
-        gpu_type: "h100",
-        differences: [],
-        scaling: "baseline",
-        marks: [],
-        document: null,
-        published: [],
-        left_out: marks ? [left] : [],
-        left_out_groups: marks ? [{ gpu_count: 512, marks: [marks], are_copies: false, run_count: 30 }] : [],
-        points: stands
-          ? [
-              {
-                gpu_count: 512,
-                global_batch_size: 1024,
-                scaling: "baseline",
-                differences: [],
-                tokens_per_s_per_gpu: rate(100),
-                efficiency: 1,
-                efficiency_reason: null,
-                speed_against_reference: rate(stands.speed ?? 0),
-                published_standing: stands,
-                runs: [
-                  {
-                    id: 7,
-                    experiment: "x",
-                    job_id: null,
-                    path: "x",
-                    launched_at: "2026-02-01T08:00:00Z",
-                    grown_at: "2026-03-01T08:00:00Z",
-                    window: "11-44",
-                    tokens_per_s_per_gpu: 100,
-                  },
-                ],
-              },
-            ]
-          : [],
-      },
-    ],
-  };
-}
-
-const stateOf = (answers: Scaling) => boardRows([reference({})], answers)[0]?.cells[0]?.state;
+const stateOf = (answers: Scaling) => ofOne([reference({})], answers)[0]?.cells[0]?.state;
 
 test("a workload is one, with its prefix or without", () => {
-  const cell = boardRows([reference({})], scaling(standing(1, 0.97), null))[0]?.cells[0];
+  const cell = ofOne([reference({})], scaling(standing(1, 0.97), null))[0]?.cells[0];
   assert.equal(cell?.state, "met");
   assert.deepEqual(cell?.runs, [7]);
+});
+
+// Another environment beside the first, of three runs.
+function inTwoEnvironments(launchedAt: string, stands: PublishedStanding): Scaling {
+  const answers = scaling(standing(1, 0.97), null);
+  const [series] = answers.series;
+  assert.ok(series);
+  series.differences = [
+    { key: "framework_version", value: "25.07" },
+    { key: "nodes", value: "same" },
+  ];
+  const [other] = scaling(stands, null).series;
+  const point = other?.points[0];
+  const run = point?.runs[0];
+  assert.ok(other && point && run);
+  other.differences = [
+    { key: "framework_version", value: "25.08" },
+    { key: "nodes", value: "same" },
+  ];
+  point.runs = [21, 22, 23].map((id) => ({ ...run, id, launched_at: launchedAt }));
+  point.tokens_per_s_per_gpu.run_count = 3;
+  answers.series.push(other);
+  return answers;
+}
+
+test("the environment that was measured last decides a cell, and an earlier one is named", () => {
+  const slow = standing(0.87, 0.865);
+  const cellAt = (launchedAt: string) => {
+    const [row] = ofOne([reference({})], inTwoEnvironments(launchedAt, slow));
+    assert.ok(row?.cells[0]);
+    return { cell: row.cells[0], table: boardTable([row], () => false) };
+  };
+  const slower = cellAt("2026-05-01T08:00:00Z");
+  assert.deepEqual([slower.cell.state, slower.cell.runs], ["below", [21, 22, 23]]);
+  assert.match(
+    slower.cell.words,
+    / Of an earlier environment, and not counted: 1 run with framework version 25\.07, the newest of 2026-02-01: aim met\.$/,
+  );
+  assert.equal(slower.table.rows[0]?.[slower.table.heads.indexOf("earlier environments")], "aim met");
+  // More runs do not outweigh newer ones.
+  const former = cellAt("2025-05-01T08:00:00Z").cell;
+  assert.deepEqual([former.state, former.runs], ["met", [7]]);
+  assert.deepEqual(
+    former.variants.map(({ name, state, runCount }) => [name, state, runCount]),
+    [["framework version 25.08", "below", 3]],
+  );
+});
+
+test("an earlier environment that agrees is no disagreement", () => {
+  const answers = inTwoEnvironments("2026-05-01T08:00:00Z", standing(1, 0.98));
+  const cell = ofOne([reference({})], answers)[0]?.cells[0];
+  assert.equal(cell?.state, "met");
+  assert.ok(!cell.words.includes("earlier"));
+  assert.equal(otherwiseOf(cell), "");
 });
 
 test("a cell counts all of its runs, and names and dates those that the answer names", () => {
@@ -197,7 +139,7 @@ test("a cell counts all of its runs, and names and dates those that the answer n
   const point = answers.series[0]?.points[0];
   assert.ok(point);
   point.tokens_per_s_per_gpu.run_count = 40;
-  const cell = boardRows([reference({})], answers)[0]?.cells[0];
+  const cell = ofOne([reference({})], answers)[0]?.cells[0];
   assert.deepEqual([cell?.runs, cell?.runCount], [[7], 40]);
   assert.deepEqual([cell?.others, cell?.otherCount], [[9], 30]);
   assert.deepEqual([cell?.profiled, cell?.profiledCount], [[9], 30]);
@@ -216,14 +158,14 @@ test("a copy of a run that counts is no profiled run beside it", () => {
   assert.ok(series?.left_out[0] && series.left_out_groups[0]);
   series.left_out[0].copy_of = 7;
   series.left_out_groups[0].are_copies = true;
-  const cell = boardRows([reference({})], answers)[0]?.cells[0];
+  const cell = ofOne([reference({})], answers)[0]?.cells[0];
   assert.deepEqual([cell?.others, cell?.otherCount], [[9], 30]);
   assert.deepEqual([cell?.profiled, cell?.profiledCount], [[], 0]);
 });
 
 test("runs that do not count leave a cell failed or missing", () => {
   assert.equal(stateOf(scaling(null, "failed")), "failed");
-  const failed = boardRows([reference({})], scaling(null, "failed"))[0]?.cells[0];
+  const failed = ofOne([reference({})], scaling(null, "failed"))[0]?.cells[0];
   assert.equal(failed?.words, "30 runs that do not count: failed.");
   assert.equal(stateOf(scaling(null, "profiled")), "missing");
   assert.equal(stateOf(scaling(null, null)), "missing");
@@ -237,9 +179,9 @@ test("runs that do not count are told by why, each kind with its number", () => 
     { gpu_count: 512, marks: ["proxy"], are_copies: false, run_count: 7 }, // of another result, were there one
     { gpu_count: 512, marks: [], are_copies: true, run_count: 2 },
   );
-  const cell = boardRows([reference({})], answers)[0]?.cells[0];
+  const cell = ofOne([reference({})], answers)[0]?.cells[0];
   assert.equal(cell?.words, "33 runs that do not count: 30 failed, 1 profiled, 2 copies of runs that count.");
-  const profiled = boardRows([reference({})], scaling(null, "profiled"))[0]?.cells[0];
+  const profiled = ofOne([reference({})], scaling(null, "profiled"))[0]?.cells[0];
   assert.equal(profiled?.words, "30 runs that do not count: profiled.");
   assert.equal(profiled?.repeats, 3);
 });
@@ -251,7 +193,7 @@ test("a published proxy is met by proxies alone, and a model's result by whole m
   assert.ok(series);
   series.marks = ["proxy"];
   series.left_out_groups = [{ gpu_count: 512, marks: ["profiled", "proxy"], are_copies: false, run_count: 2 }];
-  const cells = boardRows(both, answers)[0]?.cells ?? [];
+  const cells = ofOne(both, answers)[0]?.cells ?? [];
   assert.deepEqual(
     cells.map((cell) => [gpusOf(cell), cell.state, cell.runs, cell.profiledCount]),
     [
@@ -259,19 +201,19 @@ test("a published proxy is met by proxies alone, and a model's result by whole m
       ["512 GPUs", "missing", [], 0],
     ],
   );
-  assert.equal(boardTable(boardRows(both, answers), () => false).rows[0]?.[0], "grok1 314b bf16, proxy");
+  assert.equal(boardTable(ofOne(both, answers), () => false).rows[0]?.[0], "grok1 314b bf16, proxy");
 });
 
 test("a result whose recipe the catalog lacks waits for no run, and says why", () => {
   const published = reference({ has_recipe: false, document: null, release: "25.04" });
-  const cell = boardRows([published], scaling(null, null))[0]?.cells[0];
+  const cell = ofOne([published], scaling(null, null))[0]?.cells[0];
   assert.deepEqual([cell?.state, cell?.repeats], ["unjudged", 0]);
   assert.match(cell?.words ?? "", /^No run can be held against it: .* release 25\.04/);
   const answers = scaling(standing(1, 0.97), null);
   const point = answers.series[0]?.points[0];
   assert.ok(point);
   point.published_standing = null;
-  const measured = boardRows([published], answers)[0]?.cells[0];
+  const measured = ofOne([published], answers)[0]?.cells[0];
   assert.deepEqual([measured?.others, measured?.otherCount], [[7], 1]);
   assert.match(measured?.words ?? "", /1 run that does not count: of no recipe/);
 });
@@ -281,14 +223,15 @@ test("what is measured without a published result is listed by the board's own f
   const point = answers.series[0]?.points[0];
   assert.ok(point);
   point.published_standing = null;
-  const listed = (workload: string, gpuType: string) => unpublished(answers, { workload, gpuType });
+  const listed = (workload: string, gpuType: string) =>
+    unpublished([{ cluster: null, scaling: answers }], { workload, gpuType });
   assert.deepEqual(listed("", ""), ["grok1 314b bf16, 512 × h100"]);
   assert.equal(listed("pretrain_grok1", "h100").length, 1);
   assert.deepEqual([listed("llama3.1", ""), listed("", "gb200")], [[], []]);
 });
 
 test("of several published results the one with a recipe counts, then the newest", () => {
-  const rows = boardRows(
+  const rows = ofOne(
     [
       reference({ has_recipe: false, release: "25.02", step_time_s: 30 }),
       reference({}),
@@ -303,7 +246,7 @@ test("of several published results the one with a recipe counts, then the newest
 });
 
 test("a missing cell says the command that would fill it", () => {
-  const cell = boardRows([reference({})], scaling(null, null))[0]?.cells[0];
+  const cell = ofOne([reference({})], scaling(null, null))[0]?.cells[0];
   assert.ok(cell);
   assert.equal(
     submitCommand(cell),
@@ -312,11 +255,11 @@ test("a missing cell says the command that would fill it", () => {
 });
 
 test("the board as a table has a row for each cell, as wide as its head", () => {
-  const table = boardTable(boardRows([reference({})], scaling(null, null)), () => true);
+  const table = boardTable(ofOne([reference({})], scaling(null, null)), () => true);
   assert.equal(table.rows.length, 1);
   assert.equal(table.rows[0]?.length, table.heads.length);
   assert.equal(table.rows[0]?.[4], "missing, stale");
   const answers = scaling(standing(1, 0.97), null);
-  const measured = boardTable(boardRows([reference({})], answers), () => false);
+  const measured = boardTable(ofOne([reference({})], answers), () => false);
   assert.deepEqual(measured.rows[0]?.slice(4, 8), ["aim met", "1.0000", "0.9700", "not decided"]);
 });

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Reference } from "../../web/src/api/types";
 import type { BoardCell, BoardRow } from "../../web/src/state/board";
+import type { Variant } from "../../web/src/state/measured";
 import {
   certifications,
   certificationTable,
   suiteCommands,
+  suiteName,
   suites,
 } from "../../web/src/state/certification";
 
@@ -37,7 +39,6 @@ const cell = (gpuCount: number, changes: Partial<BoardCell> = {}): BoardCell => 
   runs: [],
   runCount: changes.runs?.length ?? 0,
   variants: [],
-  variantCount: 0,
   others: [],
   otherCount: changes.others?.length ?? 0,
   profiled: [],
@@ -46,8 +47,13 @@ const cell = (gpuCount: number, changes: Partial<BoardCell> = {}): BoardCell => 
   ...changes,
 });
 
-const row = (cells: BoardCell[], gpuType = "gb200"): BoardRow => ({
+const row = (
+  cells: BoardCell[],
+  gpuType = "gb200",
+  cluster: string | null = null,
+): BoardRow => ({
   name: "grok1 314b fp8",
+  cluster,
   documents: ["grok1-25.05"],
   gpuType,
   workload: "grok1",
@@ -163,4 +169,64 @@ test("the commands are those of what is open, and the table has every workload",
     rows.map((cells) => cells.at(-1)),
     ["2027-01-10", ""],
   );
+});
+
+const earlier: Variant = {
+  name: "release 25.07",
+  state: "met",
+  runs: [1, 2, 3],
+  runCount: 3,
+  newestAt: "2026-03-01T08:00:00Z",
+};
+
+test("runs of an earlier environment certify nothing, and are named where runs are missing", () => {
+  const at = new Map([...kStarts, [5, "2026-05-01T00:00:00Z"]]);
+  const now = cell(512, { state: "met", runs: [5], variants: [earlier] });
+  const [one] = certifications([row([now])], at, kNow);
+  assert.deepEqual([one?.state, one?.repeats], ["open", 2]);
+  assert.equal(
+    one?.words,
+    "The aim is met. 2 more runs for the 3 that it takes. Of an earlier environment, and not " +
+      "counted: 3 runs with release 25.07, the newest of 2026-03-01: aim met.",
+  );
+});
+
+test("a profiled run from before the environment changed is not one of its runs", () => {
+  const at = new Map([
+    ...kStarts,
+    [5, "2026-05-01T00:00:00Z"],
+    [6, "2026-05-02T00:00:00Z"],
+    [7, "2026-05-03T00:00:00Z"],
+  ]);
+  const with3 = (profiled: number[]) => {
+    const one = cell(512, { state: "met", runs: [5, 6], profiled, variants: [earlier] });
+    return certifications([row([one])], at, kNow)[0]?.state;
+  };
+  assert.equal(with3([3]), "open");
+  assert.equal(with3([7]), "certified");
+});
+
+test("each cluster has a suite of its own, and no run of another", () => {
+  const done = [cell(512, { state: "met", runs: [1, 2, 3] })];
+  const open = [cell(512)];
+  const rows = [
+    { ...row(done, "gb200", "alpha"), name: "grok1 314b fp8" },
+    { ...row(open, "gb200", "alpha"), name: "llama4 400b fp8" },
+    { ...row(open, "gb200", "beta"), name: "grok1 314b fp8" },
+    { ...row(done, "gb200", "beta"), name: "llama4 400b fp8" },
+    row(open, "h100", "beta"), // nothing was run there
+    row([cell(64, { state: "below" }), cell(512)], "h100", "alpha"), // at another scale
+  ];
+  const all = suites(certifications(rows, kStarts, kNow));
+  assert.deepEqual(
+    all.map((suite) => [suiteName(suite), suite.certifiedCount, suite.of.length]),
+    [
+      ["gb200 of alpha", 1, 2],
+      ["gb200 of beta", 1, 2],
+      ["h100 of alpha", 0, 1],
+    ],
+  );
+  const table = certificationTable(all);
+  const names = table.rows.map((cells) => cells[table.heads.indexOf("cluster")]);
+  assert.deepEqual(names, ["alpha", "alpha", "beta", "beta", "alpha"]);
 });

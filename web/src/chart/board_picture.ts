@@ -1,11 +1,11 @@
 // The board outside the page: its cells as a picture, and its count as a badge. The words of a state
 // stand in both, so that colour is never needed alone.
 import { formatNumber } from "../format";
-import { gpusOf, type BoardCell, type BoardRow } from "../state/board";
+import { gpusOf, otherwiseOf, type BoardCell, type BoardRow } from "../state/board";
 import { kAim, kStateWords, type CellState } from "../state/standing";
 
 const kName = 250; // px of the row's name
-const kCell = { width: 132, height: 54, gap: 8 };
+const kCell = { width: 132, height: 70, gap: 8 };
 const kPerRow = 6;
 const kEdge = 20;
 
@@ -41,7 +41,8 @@ export function boardPicture(rows: readonly BoardRow[], scale = 2): HTMLCanvasEl
     context.fillText(row.name, kEdge, top + 20, kName - 10);
     context.fillStyle = colour("--text-muted");
     context.font = "13px system-ui, sans-serif";
-    context.fillText(row.gpuType, kEdge, top + 38, kName - 10);
+    const where = [row.gpuType, row.cluster].filter((part) => part !== null).join(", ");
+    context.fillText(where, kEdge, top + 38, kName - 10);
     row.cells.forEach((cell, at) => {
       const left = kEdge + kName + (at % kPerRow) * (kCell.width + kCell.gap);
       const y = top + Math.floor(at / kPerRow) * (kCell.height + kCell.gap);
@@ -69,26 +70,46 @@ function drawCell(
   context.font = "600 13px system-ui, sans-serif";
   const speed = cell.standing ? `  ${formatNumber(cell.standing.speed)} ×` : "";
   context.fillText(`${kStateWords[cell.state]}${speed}`, left + 10, top + 40, kCell.width - 20);
+  const otherwise = otherwiseOf(cell);
+  if (!otherwise) return;
+  context.fillStyle = colour("--text-muted");
+  context.font = "12px system-ui, sans-serif";
+  context.fillText(`earlier: ${otherwise}`, left + 10, top + 58, kCell.width - 20);
 }
 
 const kLabel = `${kAim} × the published LLM speed`;
 
-// An SVG of two fields, "0.95 × the published LLM speed | met by 5 of 44".
-export function boardBadge(cells: readonly BoardCell[]): string {
-  const judged = cells.filter(({ state }) => state !== "unjudged");
-  const met = judged.filter(({ state }) => state === "met").length;
-  const value = `met by ${met} of ${judged.length}`;
+function escaped(text: string): string {
+  const names: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot" };
+  return text.replace(/[&<>"]/g, (one) => `&${names[one]};`);
+}
+
+// An SVG of two fields, "0.95 × the published LLM speed | met by 5 of 44"; where clusters are named
+// "eos: met by 5 of 44, polaris: met by 2 of 44".
+export function boardBadge(rows: readonly BoardRow[]): string {
+  const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
+  const counts = clusters.map((cluster) => {
+    const cells = rows.filter((row) => row.cluster === cluster).flatMap((row) => row.cells);
+    const judged = cells.filter(({ state }) => state !== "unjudged");
+    const met = judged.filter(({ state }) => state === "met").length;
+    const words = `met by ${met} of ${judged.length}`;
+    return {
+      words: cluster === null ? words : `${cluster}: ${words}`,
+      isWhole: met === judged.length,
+    };
+  });
+  const value = counts.length > 0 ? counts.map(({ words }) => words).join(", ") : "met by 0 of 0";
   const labelWidth = 7 * kLabel.length + 14;
   const valueWidth = 7 * value.length + 18;
   const text = (x: number, words: string) =>
     `<text x="${x}" y="14" fill="#fff" text-anchor="middle" ` +
-    `font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${words}</text>`;
+    `font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${escaped(words)}</text>`;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${labelWidth + valueWidth}" height="20" ` +
-    `role="img" aria-label="${kLabel}: ${value}">` +
+    `role="img" aria-label="${kLabel}: ${escaped(value)}">` +
     `<rect width="${labelWidth}" height="20" fill="#3d4540"/>` +
     `<rect x="${labelWidth}" width="${valueWidth}" height="20" ` +
-    `fill="${met === judged.length ? "#176b3a" : "#0d5f57"}"/>` +
+    `fill="${counts.every(({ isWhole }) => isWhole) ? "#176b3a" : "#0d5f57"}"/>` +
     `${text(labelWidth / 2, kLabel)}${text(labelWidth + valueWidth / 2, value)}</svg>\n`
   );
 }

@@ -11,15 +11,24 @@ import {
   submitCommand,
   type BoardCell,
 } from "../state/board";
+import { kNoCluster } from "../state/board_clusters";
 import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
 import { compareHref, kPicksMax } from "../state/picks";
-import { standingWords } from "../state/standing";
+import { kStateWords, standingWords } from "../state/standing";
 
-export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) {
+interface Props {
+  cell: BoardCell;
+  cluster: string | null;
+  newest: string | null;
+}
+
+export function OpenCell({ cell, cluster, newest }: Props) {
   const { reference } = cell;
+  const name = [gpusOf(cell), cluster].filter(Boolean).join(", ");
+  const ofCluster = cluster === kNoCluster ? "" : (cluster ?? "");
   return (
-    <section class="open-cell" aria-label={gpusOf(cell)}>
+    <section class="open-cell" aria-label={name}>
       <p>{cell.words}</p>
       {reference.is_proxy && (
         <p class="hint">
@@ -28,6 +37,12 @@ export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | n
         </p>
       )}
       <dl class="facts">
+        {cluster !== null && (
+          <div>
+            <dt>Cluster</dt>
+            <dd>{cluster}</dd>
+          </div>
+        )}
         <div>
           <dt>Published step time</dt>
           <dd>
@@ -47,14 +62,15 @@ export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | n
             <RunLinks ids={cell.runs} count={cell.runCount} />
           </dd>
         </div>
-        {cell.variants.length > 0 && (
-          <div>
-            <dt>Runs of another environment or release</dt>
+        {cell.variants.map(({ name, state, runs, runCount }) => (
+          <div key={runs[0]}>
+            <dt>Runs with {name}</dt>
             <dd>
-              <RunLinks ids={cell.variants} count={cell.variantCount} />
+              <RunLinks ids={runs} count={runCount} />
+              <span class="sub">{kStateWords[state]}</span>
             </dd>
           </div>
-        )}
+        ))}
         {cell.others.length > 0 && (
           <div>
             <dt>Runs that do not</dt>
@@ -84,7 +100,9 @@ export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | n
       )}
       {cell.runs.length > 0 && (
         <p>
-          <a href={historyHref(selectionOf(cell), includeOf(cell))}>Their step time over time</a>
+          <a href={historyHref(selectionOf(cell), includeOf(cell), ofCluster)}>
+            Their step time over time
+          </a>
         </p>
       )}
       {cell.repeats > 0 && <Command cell={cell} />}
@@ -138,7 +156,8 @@ export function submissionQuery({ reference, repeats }: BoardCell): URLSearchPar
 
 // As many of either as a comparison takes.
 function bothOf({ runs, variants }: BoardCell): number[] {
-  return [...runs.slice(-kPicksMax / 2), ...variants.slice(-kPicksMax / 2)];
+  const differing = variants[0]?.runs ?? [];
+  return [...runs.slice(-kPicksMax / 2), ...differing.slice(-kPicksMax / 2)];
 }
 
 // The last of `ids`, of `count` runs in all.

@@ -2,9 +2,7 @@
 // the aim, a share of its speed; each cell opens its runs and says the command that would fill or
 // decide it.
 import { useMemo } from "preact/hooks";
-import { fetchReferences, fetchScaling } from "../api/client";
-import type { Reference, Scaling } from "../api/types";
-import { formatCount, formatNumber, formatPercent, formatWorkload } from "../format";
+import { formatCount, formatNumber, formatPercent, formatPlural, formatWorkload } from "../format";
 import { boardBadge, boardPicture } from "../chart/board_picture";
 import { CellShape } from "../parts/cell_shape";
 import { ChoiceField } from "../parts/choice_field";
@@ -19,13 +17,14 @@ import { useAnswer } from "../state/answer";
 import {
   boardRows,
   boardTable,
-  kBoardInclude,
-  kRunsNamed,
-  launchTimes,
+  hasRuns,
+  otherwiseOf,
+  overview,
   unpublished,
   type BoardCell,
   type BoardRow,
 } from "../state/board";
+import { askBoard, type BoardAnswers } from "../state/board_clusters";
 import { hrefOf, place } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
@@ -36,23 +35,6 @@ import { CertificationView } from "./certification_view";
 
 const kStaleDays = 90;
 
-interface Answers {
-  references: Reference[];
-  scaling: Scaling;
-  launchedAt: Map<number, string>; // of the runs that the board names
-}
-
-async function askBoard(filter: URLSearchParams, abort: AbortSignal): Promise<Answers> {
-  const query = new URLSearchParams(filter);
-  query.set("runs_max", String(kRunsNamed));
-  query.set("include", kBoardInclude);
-  const [{ references }, scaling] = await Promise.all([
-    fetchReferences(abort),
-    fetchScaling(query, abort),
-  ]);
-  return { references, scaling, launchedAt: launchTimes(scaling) };
-}
-
 function newestAt(cell: BoardCell, launchedAt: Map<number, string>): string | null {
   const known = cell.runs.map((id) => launchedAt.get(id)).filter((at) => at !== undefined);
   return known.sort().at(-1) ?? null;
@@ -60,10 +42,10 @@ function newestAt(cell: BoardCell, launchedAt: Map<number, string>): string | nu
 
 export function BoardPage() {
   usePageTitle(isCertification() ? "Certification" : "Board");
-  const filter = apiParameters(["cluster"]);
+  const cluster = queryValue("cluster");
   const answer = useAnswer(
-    `board ${filter}`,
-    (abort) => askBoard(filter, abort),
+    `board ${cluster}`,
+    (abort) => askBoard(cluster, abort),
     () => true,
   );
   const answers = answer.value.value;
@@ -71,12 +53,27 @@ export function BoardPage() {
     <>
       <div class="page-head">
         <h1>Board</h1>
-        <p class="count">every published result, and how this cluster stands against it</p>
+        <p class="count">every published result, and {clusterWords(answers)} against it</p>
         <Views />
       </div>
       <Pending answer={answer} what="the board" />
       {answers && (isCertification() ? <Certified answers={answers} /> : <Board answers={answers} />)}
     </>
+  );
+}
+
+function clusterWords(answers: BoardAnswers | null): string {
+  if (answers && answers.answers.length > 1) {
+    return `how each of ${formatPlural(answers.clusters.length, "cluster")} stands`;
+  }
+  const name = answers?.answers[0]?.cluster ?? null;
+  return name === null ? "how this cluster stands" : `how cluster ${name} stands`;
+}
+
+function useRows({ references, answers }: BoardAnswers): BoardRow[] {
+  return useMemo(
+    () => answers.flatMap((answer) => boardRows(references, answer)),
+    [references, answers],
   );
 }
 
@@ -102,9 +99,9 @@ function Views() {
   );
 }
 
-function Certified({ answers: { references, scaling, launchedAt } }: { answers: Answers }) {
-  const rows = useMemo(() => boardRows(references, scaling), [references, scaling]);
-  return <CertificationView rows={rows} launchedAt={launchedAt} />;
+function Certified({ answers }: { answers: BoardAnswers }) {
+  const { launchedAt, clusters } = answers;
+  return <CertificationView rows={useRows(answers)} launchedAt={launchedAt} clusters={clusters} />;
 }
 
 const kMeanings: Record<CellState, string> = {
@@ -118,9 +115,10 @@ const kMeanings: Record<CellState, string> = {
   unjudged: "published, but the catalog has no recipe to hold runs against",
 };
 
-function Board({ answers }: { answers: Answers }) {
-  const { references, scaling, launchedAt } = answers;
-  const rows = useMemo(() => boardRows(references, scaling), [references, scaling]);
+function Board({ answers }: { answers: BoardAnswers }) {
+  const { launchedAt } = answers;
+  const ofEach = useRows(answers); // every result of every cluster
+  const rows = useMemo(() => overview(ofEach), [ofEach]);
   const isStale = (cell: BoardCell) => {
     const at = newestAt(cell, launchedAt);
     return at !== null && nowMs.value - Date.parse(at) > kStaleDays * 86_400_000;
@@ -128,11 +126,10 @@ function Board({ answers }: { answers: Answers }) {
   const state = queryValue("state");
   const workload = queryValue("workload");
   const gpuType = queryValue("gpu_type");
-  const inScope = rows.filter(
-    (row) =>
-      (!workload || row.workload === formatWorkload(workload)) &&
-      (!gpuType || row.gpuType === gpuType),
-  );
+  const isInScope = (row: BoardRow) =>
+    (!workload || row.workload === formatWorkload(workload)) &&
+    (!gpuType || row.gpuType === gpuType);
+  const inScope = rows.filter(isInScope);
   const matches = (cell: BoardCell) =>
     !state || (state === "stale" ? isStale(cell) : cell.state === state);
   const shown = inScope
@@ -151,7 +148,7 @@ function Board({ answers }: { answers: Answers }) {
           word={formatWorkload}
         />
         <Filter name="gpu_type" label="GPU type" values={rows.map((row) => row.gpuType)} />
-        <ClusterChoice />
+        <ClusterChoice further={answers.clusters} />
         <CopyTable table={() => boardTable(measuredFirst, isStale)} />
         <span class="copies no-print">
           <button
@@ -165,7 +162,10 @@ function Board({ answers }: { answers: Answers }) {
             type="button"
             class="quiet copy"
             onClick={() =>
-              saveFile(new Blob([boardBadge(all)], { type: "image/svg+xml" }), "badge.svg")
+              saveFile(
+                new Blob([boardBadge(ofEach.filter(isInScope))], { type: "image/svg+xml" }),
+                "badge.svg",
+              )
             }
           >
             Save a badge
@@ -188,15 +188,15 @@ function Board({ answers }: { answers: Answers }) {
       <ul class="board">
         {measuredFirst.map((row) => (
           <Row
-            key={`${row.name} ${row.gpuType}`}
+            key={`${row.name} ${row.gpuType} ${row.cluster}`}
             row={row}
             isStale={isStale}
             launchedAt={launchedAt}
           />
         ))}
       </ul>
-      <OlderRuns count={scaling.older_runs_left_out} />
-      <Unpublished names={unpublished(scaling, { workload, gpuType })} />
+      <OlderRuns count={answers.olderRuns} />
+      <Unpublished names={unpublished(answers.answers, { workload, gpuType })} />
     </>
   );
 }
@@ -215,9 +215,6 @@ function Unpublished({ names }: { names: string[] }) {
     </section>
   );
 }
-
-const hasRuns = ({ cells }: BoardRow) =>
-  cells.some((cell) => cell.state !== "missing" && cell.state !== "unjudged");
 
 // What runs can be held against stands before what they cannot.
 function orderOf(row: BoardRow): number {
@@ -294,8 +291,9 @@ interface RowProps {
 
 function Row({ row, isStale, launchedAt }: RowProps) {
   const open = queryValue("cell");
-  const idOf = (cell: BoardCell) =>
-    [row.name, row.gpuType, cell.reference.gpu_count, ...(cell.reference.is_proxy ? ["proxy"] : [])]
+  const idOf = ({ reference: { gpu_count, is_proxy } }: BoardCell) =>
+    [row.name, row.gpuType, gpu_count, is_proxy && "proxy", row.cluster]
+      .filter(Boolean)
       .join("/")
       .replaceAll(" ", "-");
   const opened = row.cells.find((cell) => idOf(cell) === open);
@@ -303,6 +301,7 @@ function Row({ row, isStale, launchedAt }: RowProps) {
     <li class="board-row">
       <p class="board-name">
         <b>{row.name}</b> {row.gpuType}
+        {row.cluster !== null && <>, {row.cluster}</>}
         <span class="sub">{row.documents.join(", ")}</span>
       </p>
       <ul class="cells">
@@ -312,7 +311,7 @@ function Row({ row, isStale, launchedAt }: RowProps) {
               type="button"
               class={`cell cell-${cell.state}${isStale(cell) ? " is-stale" : ""}`}
               aria-expanded={cell === opened}
-              title={cell.words}
+              title={row.cluster === null ? cell.words : `${row.cluster}: ${cell.words}`}
               onClick={() => setQuery("cell", cell === opened ? "" : idOf(cell))}
             >
               <span class="cell-gpus">{formatCount(cell.reference.gpu_count)} GPUs</span>
@@ -330,11 +329,18 @@ function Row({ row, isStale, launchedAt }: RowProps) {
                 {cell.standing ? `${formatNumber(cell.standing.speed)} ×` : " "}
                 {cell.reference.is_proxy && <span class="cell-kind"> proxy</span>}
               </span>
+              {otherwiseOf(cell) && <span class="cell-kind">earlier: {otherwiseOf(cell)}</span>}
             </button>
           </li>
         ))}
       </ul>
-      {opened && <OpenCell cell={opened} newest={newestAt(opened, launchedAt)} />}
+      {opened && (
+        <OpenCell
+          cell={opened}
+          cluster={row.cluster}
+          newest={newestAt(opened, launchedAt)}
+        />
+      )}
     </li>
   );
 }

@@ -16,6 +16,7 @@ import {
   kCertifiedRuns,
   kCertifiedScale,
   suiteCommands,
+  suiteName,
   suites,
   type Certification,
   type SuiteStanding,
@@ -28,9 +29,10 @@ import { RunLinks } from "./board_cell";
 interface Props {
   rows: BoardRow[];
   launchedAt: Map<number, string>;
+  clusters: string[];
 }
 
-export function CertificationView({ rows, launchedAt }: Props) {
+export function CertificationView({ rows, launchedAt, clusters }: Props) {
   const gpuType = queryValue("gpu_type");
   const all = suites(certifications(rows, launchedAt, nowMs.value));
   const shown = all.filter((suite) => !gpuType || suite.gpuType === gpuType);
@@ -40,33 +42,35 @@ export function CertificationView({ rows, launchedAt }: Props) {
         A cluster is certified for a GPU type by every workload at {formatCount(kCertifiedScale)}{" "}
         GPUs, or at the most that is published below: {kCertifiedRuns} complete runs, of which one
         may be profiled, none older than {kCertifiedMonths} months, that meet the aim: at least{" "}
-        {kAim} × the published speed, with 95 % confidence.
+        {kAim} × the published speed, with 95 % confidence. The runs that count are those of the
+        environment (release, framework …) that was measured last.
       </p>
       <div class="filters">
         <ChoiceField
           label="GPU type"
           none="any"
           chosen={gpuType}
-          values={all.map((suite) => suite.gpuType)}
+          values={[...new Set(all.map((suite) => suite.gpuType))]}
           onChoose={(value) => setQuery("gpu_type", value)}
         />
-        <ClusterChoice />
+        <ClusterChoice further={clusters} />
         <CopyTable table={() => certificationTable(shown)} />
       </div>
       {shown.map((suite) => (
-        <Suite key={suite.gpuType} suite={suite} />
+        <Suite key={suiteName(suite)} suite={suite} />
       ))}
     </>
   );
 }
 
 function Suite({ suite }: { suite: SuiteStanding }) {
-  const { gpuType, of, validUntil } = suite;
+  const { of, validUntil } = suite;
+  const name = suiteName(suite);
   const commands = suiteCommands(suite);
   return (
-    <section class="suite" aria-label={`Certification of ${gpuType}`}>
+    <section class="suite" aria-label={`Certification of ${name}`}>
       <div class="section-head">
-        <h2>{gpuType}</h2>
+        <h2>{name}</h2>
         <span class="count">
           {validUntil ? (
             <>
@@ -78,7 +82,7 @@ function Suite({ suite }: { suite: SuiteStanding }) {
         </span>
       </div>
       <Table
-        name={`Certification of ${gpuType}`}
+        name={`Certification of ${name}`}
         heads={["workload", "state", "valid until", "#GPUs", "#lower bound of the speed", "runs"]}
         rows={of.map((one) => [
           <>

@@ -14,7 +14,6 @@ import {
 } from "../chart/scaling_points";
 import {
   formatCount,
-  formatKey,
   formatNumber,
   formatPercent,
   formatPlural,
@@ -22,6 +21,7 @@ import {
   formatWorkload,
   kUnknown,
 } from "../format";
+import { differencesText } from "../series_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { OlderRuns } from "../parts/older_runs";
@@ -74,12 +74,6 @@ function labelOf(series: ScalingSeries): string {
   const name = seriesName(series);
   const { differences } = series;
   return differences.length > 0 ? `${name}, ${differencesText(differences)}` : name;
-}
-
-function differencesText(differences: ScalingSeries["differences"]): string {
-  return differences
-    .map(({ key, value }) => `${formatKey(key)} ${value ?? "not stated"}`)
-    .join(", ");
 }
 
 function AllSeries({ scaling }: { scaling: Scaling }) {

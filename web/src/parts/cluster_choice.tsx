@@ -4,9 +4,11 @@ import { queryValue, setQuery } from "../state/page_query";
 import { rootList } from "../state/service";
 import { ChoiceField } from "./choice_field";
 
-export function ClusterChoice() {
+// `further`: names that the runs themselves say.
+export function ClusterChoice({ further = [] }: { further?: readonly string[] }) {
   const chosen = queryValue("cluster");
-  const names = new Set((rootList.value?.roots ?? []).flatMap(({ cluster }) => cluster ?? []));
+  const ofTrees = (rootList.value?.roots ?? []).flatMap(({ cluster }) => cluster ?? []);
+  const names = new Set([...ofTrees, ...further]);
   if (!chosen && names.size < 2) return null;
   return (
     <ChoiceField

@@ -1,8 +1,10 @@
 // What a certification asks of a cluster, and until when it is met: each workload at its scale, in
 // three complete runs of which one may be profiled, which meet the aim, and none of them older than
-// a year. So NVIDIA's "Exemplar Cloud: Path & Requirements" has it. Pure.
+// a year. So NVIDIA's "Exemplar Cloud: Path & Requirements" has it. The runs are those of the
+// environment that was measured last. Pure.
 import { formatPlural } from "../format";
-import { documentOf, submitCommand, type BoardCell, type BoardRow } from "./board";
+import { documentOf, hasRuns, submitCommand, type BoardCell, type BoardRow } from "./board";
+import { msOf, newestOf, variantWords } from "./measured";
 import { kAim } from "./standing";
 
 export const kCertifiedScale = 512; // GPUs; where less is published, the most of it
@@ -14,8 +16,10 @@ export type CertificationState = "certified" | "expired" | "open" | "unjudged";
 
 export interface Certification {
   name: string;
+  cluster: string | null;
   gpuType: string;
   cell: BoardCell; // at the workload's scale
+  isMeasured: boolean; // at any scale
   state: CertificationState;
   validUntil: string | null; // null where it is open
   words: string;
@@ -28,11 +32,13 @@ export function certifications(
   launchedAt: ReadonlyMap<number, string>,
   nowMs: number,
 ): Certification[] {
-  return rows.flatMap(({ name, gpuType, cells }) => {
+  return rows.flatMap((row) => {
+    const { name, cluster, gpuType, cells } = row;
     const whole = cells.filter(({ reference }) => !reference.is_proxy);
     const within = whole.filter(({ reference }) => reference.gpu_count <= kCertifiedScale);
     const cell = within.at(-1) ?? whole[0]; // by number of GPUs
-    return cell ? [{ name, gpuType, cell, ...certify(cell, launchedAt, nowMs) }] : [];
+    const one = cell && certify(cell, launchedAt, nowMs);
+    return cell && one ? [{ name, cluster, gpuType, cell, isMeasured: hasRuns(row), ...one }] : [];
   });
 }
 
@@ -52,7 +58,10 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
       .filter((at) => at !== undefined)
       .sort()
       .reverse(); // the newest first
-  const ends = [...dated(cell.runs), ...dated(cell.profiled).slice(0, kProfiledMax)]
+  // Of a profiled run no environment is told: it is of this one where it came after all others.
+  const changedMs = msOf(newestOf(cell.variants.map(({ newestAt }) => newestAt)));
+  const profiled = dated(cell.profiled).filter((at) => msOf(at) > changedMs);
+  const ends = [...dated(cell.runs), ...profiled.slice(0, kProfiledMax)]
     .sort()
     .reverse()
     .slice(0, kCertifiedRuns)
@@ -72,6 +81,7 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
     "The aim is met.",
     expiredWords(expired, ends.length),
     `${formatPlural(missing, "more run")} for the ${kCertifiedRuns} that it takes.`,
+    variantWords(cell.variants),
   ];
   const state = validUntil === null ? ("open" as const) : ("expired" as const);
   return { state, validUntil, words: words.filter(Boolean).join(" "), repeats: missing };
@@ -92,26 +102,38 @@ function expiredWords(expired: readonly string[], count: number): string {
 
 export interface SuiteStanding {
   gpuType: string;
+  cluster: string | null;
   of: Certification[];
   certifiedCount: number;
   unjudgedCount: number;
   validUntil: string | null; // of the whole: null until all of it is certified
 }
 
+// "gb200", or "gb200 of alpha" where clusters are named.
+export function suiteName({ gpuType, cluster }: SuiteStanding): string {
+  return cluster === null ? gpuType : `${gpuType} of ${cluster}`;
+}
+
 const isUnjudged = ({ state }: Certification) => state === "unjudged";
 
 // A cluster is certified for a GPU type by all of its workloads. Types with runs come first, and
-// workloads that cannot be judged last.
+// workloads that cannot be judged last. Of several clusters each has those that it ran.
 export function suites(all: readonly Certification[]): SuiteStanding[] {
-  const byType = new Map<string, Certification[]>();
-  for (const one of all) byType.set(one.gpuType, [...(byType.get(one.gpuType) ?? []), one]);
-  const standing = [...byType].map(([gpuType, of]) => {
+  const bySuite = new Map<string, Certification[]>();
+  for (const one of all) {
+    const key = JSON.stringify([one.gpuType, one.cluster]);
+    bySuite.set(key, [...(bySuite.get(key) ?? []), one]);
+  }
+  const isOne = new Set(all.map(({ cluster }) => cluster)).size < 2;
+  const asked = [...bySuite.values()].filter((of) => isOne || of.some((one) => one.isMeasured));
+  const standing = asked.map((of) => {
+    const { gpuType = "", cluster = null } = of[0] ?? {};
     const certified = of.filter(({ state }) => state === "certified");
     const ends = certified.flatMap(({ validUntil }) => validUntil ?? []).sort();
     const isWhole = certified.length === of.length;
     const validUntil = isWhole ? (ends[0] ?? null) : null;
     const unjudgedCount = of.filter(isUnjudged).length;
-    return { gpuType, of, certifiedCount: certified.length, unjudgedCount, validUntil };
+    return { gpuType, cluster, of, certifiedCount: certified.length, unjudgedCount, validUntil };
   });
   const runCount = ({ of }: SuiteStanding) =>
     of.filter(({ cell }) => cell.runCount + cell.otherCount > 0).length;
@@ -120,7 +142,8 @@ export function suites(all: readonly Certification[]): SuiteStanding[] {
     (a, b) =>
       b.certifiedCount - a.certifiedCount ||
       runCount(b) - runCount(a) ||
-      a.gpuType.localeCompare(b.gpuType, "en", { numeric: true }),
+      a.gpuType.localeCompare(b.gpuType, "en", { numeric: true }) ||
+      (a.cluster ?? "").localeCompare(b.cluster ?? "", "en", { numeric: true }),
   );
 }
 
@@ -139,7 +162,9 @@ export function suiteCommands({ of }: SuiteStanding): string {
     .join("\n");
 }
 
+// With the cluster of each where one is named.
 export function certificationTable(all: readonly SuiteStanding[]) {
+  const isNamed = all.some(({ cluster }) => cluster !== null);
   return {
     heads: [
       "GPU type",
@@ -150,8 +175,9 @@ export function certificationTable(all: readonly SuiteStanding[]) {
       `lower 95 % bound of the speed (aim ${kAim})`,
       "runs",
       "valid until",
+      ...(isNamed ? ["cluster"] : []),
     ],
-    rows: all.flatMap(({ gpuType, of }) =>
+    rows: all.flatMap(({ gpuType, cluster, of }) =>
       of.map(({ name, cell, state, validUntil }) => [
         gpuType,
         name,
@@ -161,6 +187,7 @@ export function certificationTable(all: readonly SuiteStanding[]) {
         cell.standing?.speed_low?.toFixed(4) ?? "",
         String(cell.runCount),
         validUntil?.slice(0, 10) ?? "",
+        ...(isNamed ? [cluster ?? ""] : []),
       ]),
     ),
   };

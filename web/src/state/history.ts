@@ -11,13 +11,14 @@ export type HistorySelection = {
 };
 
 // `include`: marks that count all the same.
-export function historyHref(selection: HistorySelection, include = ""): string {
+export function historyHref(selection: HistorySelection, include = "", cluster = ""): string {
   const query = new URLSearchParams();
   for (const key of kHistoryKeys) {
     const value = selection[key];
     if (value !== null) query.set(key, String(value));
   }
   if (include) query.set("include", include);
+  if (cluster) query.set("cluster", cluster);
   return hrefOf("/history", query);
 }
 

@@ -1,0 +1,88 @@
+// Which clusters the board knows, and what each of them has.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Scaling } from "../../web/src/api/types";
+import { boardBadge } from "../../web/src/chart/board_picture";
+import { boardRows, boardTable, overview } from "../../web/src/state/board";
+import { askBoard, kNoCluster, type Asked } from "../../web/src/state/board_clusters";
+import { joined, measured, reference, scaling } from "./board_answers";
+
+const kAbort = new AbortController().signal;
+
+// Each configuration on one cluster: no series says which.
+function asked(of: Record<string, Scaling>, everything: Scaling): Asked {
+  const runs = new Map(
+    Object.entries(of).flatMap(([name, { series }]) =>
+      series.flatMap(({ points }) => points.flatMap((one) => one.runs.map(({ id }) => [id, name] as const))),
+    ),
+  );
+  return {
+    references: async () => ({
+      references: [reference({}), reference({ dtype: "fp8" }), reference({ workload: "llama4" })],
+    }),
+    scaling: async (cluster) => (cluster === null ? everything : (of[cluster] ?? scaling(null, null))),
+    roots: async () => ({ roots: [kRoot], parked_files: [], agents: [] }),
+    clusterOf: async (run) => runs.get(run) ?? null,
+  };
+}
+
+const kRoot = {
+  id: 1,
+  path: "/logs",
+  cluster: null,
+  is_pushed: false,
+  last_scan_at: null,
+  last_scan_s: null,
+  files_seen: 2,
+  error: null,
+  hangs_since: null,
+};
+
+test("clusters that only the runs name are boards of their own", async () => {
+  const of = { alpha: measured("bf16", 1), beta: measured("fp8", 2) };
+  const answer = await askBoard("", kAbort, asked(of, joined(of.alpha, of.beta)));
+  assert.deepEqual(answer.clusters, ["alpha", "beta"]);
+  const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one));
+  const shown = overview(ofEach).map((row) => [row.name, row.cluster, row.cells[0]?.state]);
+  assert.deepEqual(shown, [
+    ["grok1 314b bf16", "alpha", "met"],
+    ["grok1 314b fp8", "beta", "met"],
+    ["llama4 314b bf16", null, "missing"],
+  ]);
+  const table = boardTable(overview(ofEach), () => false);
+  assert.deepEqual(table.rows.map((row) => row[table.heads.indexOf("cluster")]), ["alpha", "beta", ""]);
+  assert.match(boardBadge(ofEach), />alpha: met by 1 of 3, beta: met by 1 of 3</);
+});
+
+test("of one cluster the board is one, with no name in it", async () => {
+  const of = { alpha: measured("bf16", 1) };
+  const answer = await askBoard("", kAbort, asked(of, of.alpha));
+  assert.deepEqual(answer.answers.map(({ cluster }) => cluster), [null]);
+  const rows = answer.answers.flatMap((one) => boardRows(answer.references, one));
+  assert.ok(!boardTable(rows, () => false).heads.includes("cluster"));
+  assert.match(boardBadge(rows), />met by 1 of 3</);
+  const chosen = await askBoard("alpha", kAbort, asked(of, of.alpha));
+  assert.deepEqual(chosen.answers.map(({ cluster }) => cluster), ["alpha"]);
+});
+
+test("runs of no named cluster stand beside those of several", async () => {
+  const of = { alpha: measured("bf16", 1), beta: measured("fp8", 2) };
+  const open = measured("bf16", 3);
+  const all = joined(of.alpha, of.beta, open);
+  all.series.forEach((series, at) => {
+    const value = ["alpha", "beta", null][at] ?? null;
+    series.differences = [{ key: "cluster", value }];
+  });
+  const answer = await askBoard("", kAbort, asked(of, all));
+  const [, , rest] = answer.answers;
+  assert.equal(rest?.cluster, kNoCluster);
+  assert.deepEqual(
+    rest?.scaling.series.flatMap(({ points }) => points.flatMap(({ runs }) => runs.map(({ id }) => id))),
+    [3],
+  );
+});
+
+test("a cluster's name is text in the badge", () => {
+  const rows = boardRows([reference({})], { cluster: "a<b>&", scaling: scaling(null, null) });
+  assert.match(boardBadge(rows), />a&lt;b&gt;&amp;: met by 0 of 1</);
+});
