@@ -109,6 +109,7 @@ describe("the board", () => {
       const markdown = await page.evaluate(() => navigator.clipboard.readText());
       assert.match(markdown, /^\| workload \| GPU type \| GPUs \|/);
       assert.match(markdown, /\| grok1 314b bf16 \| gb200 \| 256 \|/);
+      assert.match(markdown, /\| whether the published speed is reached \|/);
       await page.getByRole("button", { name: "Copy as CSV" }).click();
       await until("the CSV", async () =>
         (await page.evaluate(() => navigator.clipboard.readText())).startsWith("workload,"),

@@ -11,7 +11,7 @@ import {
   unpublished,
 } from "../../web/src/state/board";
 import { judge, kStateWords, standingWords } from "../../web/src/state/standing";
-import { ofOne, reference, scaling, standing } from "./board_answers";
+import { joined, measured, ofOne, reference, scaling, standing } from "./board_answers";
 
 test("a cell is judged by the one-sided bounds of its speed, and by nothing else", () => {
   assert.equal(judge(standing(1.0, 0.97), 3).state, "met");
@@ -68,7 +68,7 @@ test("a speed may meet the aim and not reach the published one: the words are ne
   assert.ok(Object.values(kStateWords).every((word) => !word.includes("reached")));
   const table = boardTable(ofOne([reference({})], scaling(slower, null)), () => false);
   const inTable = (head: string) => table.rows[0]?.[table.heads.indexOf(head)];
-  const reached = inTable("published speed");
+  const reached = inTable("whether the published speed is reached");
   assert.deepEqual([inTable("state"), reached], ["aim met", "not reached"]);
 });
 
@@ -228,6 +228,32 @@ test("what is measured without a published result is listed by the board's own f
   assert.deepEqual(listed("", ""), ["grok1 314b bf16, 512 × h100"]);
   assert.equal(listed("pretrain_grok1", "h100").length, 1);
   assert.deepEqual([listed("llama3.1", ""), listed("", "gb200")], [[], []]);
+});
+
+test("measured entries of one name say in what they differ, and stand once where in nothing", () => {
+  const answers = joined(measured("bf16", 1), measured("bf16", 2), measured("bf16", 3));
+  for (const { points } of answers.series) for (const point of points) point.published_standing = null;
+  const [first, second] = answers.series;
+  assert.ok(first && second);
+  first.differences = [
+    { key: "release", value: "26.02" },
+    { key: "window", value: "11-44" },
+  ];
+  second.differences = [
+    { key: "release", value: "25.10" },
+    { key: "window", value: "11-44" },
+  ];
+  const listed = (series: Scaling["series"]) =>
+    unpublished([{ cluster: null, scaling: { ...answers, series } }], { workload: "", gpuType: "" });
+  assert.deepEqual(listed(answers.series.slice(0, 2)), [
+    "grok1 314b bf16, 512 × h100: release 26.02",
+    "grok1 314b bf16, 512 × h100: release 25.10",
+  ]);
+  assert.deepEqual(listed([answers.series[2], answers.series[2]].flatMap((one) => one ?? [])), [
+    "grok1 314b bf16, 512 × h100",
+  ]);
+  const named = unpublished([{ cluster: "eos", scaling: answers }], { workload: "", gpuType: "" });
+  assert.match(named[0] ?? "", /^grok1 314b bf16, 512 × h100, eos: release/);
 });
 
 test("of several published results the one with a recipe counts, then the newest", () => {

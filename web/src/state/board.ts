@@ -4,6 +4,7 @@
 // whole models where it is a model's. Pure.
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
 import { formatCount, formatWorkload } from "../format";
+import { differencesText, type DifferingValue } from "../series_words";
 import {
   cellKey,
   hasProxy,
@@ -201,20 +202,30 @@ export function launchTimes({ series }: Scaling): Map<number, string> {
   );
 }
 
-function unpublishedOf(cluster: string | null, series: Series): string[] {
+interface Unpublished {
+  name: string;
+  differences: DifferingValue[]; // to others of that name
+}
+
+function unpublishedOf(cluster: string | null, series: Series): Unpublished[] {
   const what = `${formatWorkload(series.workload)} ${series.model_size} ${series.dtype}`;
   const kind = hasProxy(series.marks) ? ", a proxy" : "";
   return series.points
     .filter((point) => !point.published_standing)
-    .map(({ gpu_count }) =>
-      [`${what}, ${formatCount(gpu_count)} × ${series.gpu_type}${kind}`, cluster]
+    .map(({ gpu_count, global_batch_size: batch, differences }) => ({
+      name: [`${what}, ${formatCount(gpu_count)} × ${series.gpu_type}${kind}`, cluster]
         .filter((part) => part !== null)
         .join(", "),
-    );
+      differences: [
+        ...series.differences,
+        ...differences.filter(({ key }) => key !== "global_batch_size"),
+        { key: "global_batch_size", value: batch === null ? null : String(batch) },
+      ],
+    }));
 }
 
 // Measured configurations that no document publishes a result of; those that are asked for, where
-// a workload or a GPU type is.
+// a workload or a GPU type is. Those of one name say in what they differ.
 export function unpublished(
   answers: readonly ClusterAnswer[],
   { workload, gpuType }: { workload: string; gpuType: string },
@@ -222,9 +233,17 @@ export function unpublished(
   const isAsked = (series: Series) =>
     (!workload || formatWorkload(series.workload) === formatWorkload(workload)) &&
     (!gpuType || series.gpu_type === gpuType);
-  return answers.flatMap(({ cluster, scaling }) =>
+  const all = answers.flatMap(({ cluster, scaling }) =>
     scaling.series.filter(isAsked).flatMap((series) => unpublishedOf(cluster, series)),
   );
+  const words = all.map((one) => {
+    const alike = all.filter(({ name }) => name === one.name);
+    const keys = one.differences.filter(({ key, value }) =>
+      alike.some(({ differences }) => differences.find((of) => of.key === key)?.value !== value),
+    );
+    return keys.length === 0 ? one.name : `${one.name}: ${differencesText(keys)}`;
+  });
+  return [...new Set(words)];
 }
 
 export function submitCommand({ reference, repeats }: BoardCell): string {
@@ -239,7 +258,7 @@ export const kBoardHeads = [
   "state",
   "speed against published",
   "its lower 95 % bound",
-  "published speed",
+  "whether the published speed is reached",
   "published step time, s",
   "runs",
   "earlier environments",
