@@ -1,6 +1,8 @@
 // The sides of a comparison in a URL, and the commands that launch a configuration again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ComparedRun, Comparison, RunGroup } from "../../web/src/api/types";
+import { loneWords } from "../../web/src/compared_words";
 import { readSides, sidesQuery, type Sides } from "../../web/src/state/sides";
 import { submitCommandOf } from "../../web/src/state/submit_command";
 
@@ -52,4 +54,65 @@ test("a command quotes what a shell would take apart", () => {
     "llmb-report submit -w pretrain_grok1 -s '314b; rm -rf x' --dtype fp8 --gpu-type gb200 " +
       "--scale 128 -r 2 --env 'NAME=it'\\''s $HOME'",
   );
+});
+
+const estimate = { run_count: 1, mean: 2, stddev_sample: null, low: null, high: null, reason: null };
+
+const comparedRun = (id: number, exclusion: string | null = null): ComparedRun => ({
+  id,
+  experiment: "x",
+  job_id: null,
+  path: "x",
+  status: "complete",
+  window: "11-44",
+  window_interruptions: null,
+  steps_left_out: 0,
+  marks: [],
+  exclusion,
+  group: exclusion === null ? 0 : null,
+  step_time_s_mean: 2,
+  tokens_per_s_per_gpu: null,
+  tflops_per_gpu_mean: null,
+  published: {
+    window: "11-44",
+    window_source: "default",
+    step_time_s_mean: 2,
+    reference: null,
+    speed_against_reference: null,
+    reason: "No recipe has this configuration.",
+  },
+});
+
+const comparedGroup = (group: number, run_ids: number[], name: string | null = null): RunGroup => ({
+  group,
+  name,
+  experiment: "x",
+  run_ids,
+  metrics: { step_time_s: estimate, tokens_per_s_per_gpu: estimate, tflops_per_gpu: estimate },
+  speed_against_reference: null,
+  published_standing: null,
+});
+
+const comparisonOf = (runs: ComparedRun[], groups: RunGroup[]): Comparison => ({
+  method: "",
+  confidence: 0.95,
+  runs,
+  groups,
+  differences: [],
+  comparisons: [],
+});
+
+test("two runs of which one is a copy are not comparable, and the reason is said", () => {
+  const copy = comparedRun(4, "Its log has the same bytes as that of run 2.");
+  const groups = [comparedGroup(0, [2])];
+  assert.deepEqual(loneWords(comparisonOf([comparedRun(2), copy], groups)), [
+    "Run 4 is left out. Its log has the same bytes as that of run 2.",
+  ]);
+  // A third run is there to be compared, but for the sides that somebody named.
+  const three = [comparedRun(2), comparedRun(3), copy];
+  assert.deepEqual(loneWords(comparisonOf(three, [comparedGroup(0, [2, 3])])), []);
+  assert.equal(loneWords(comparisonOf(three, [comparedGroup(0, [2, 3], "base")])).length, 1);
+  const both = [comparedGroup(0, [2]), comparedGroup(1, [3])];
+  assert.deepEqual(loneWords(comparisonOf(three, both)), []);
+  assert.deepEqual(loneWords(comparisonOf([copy], [])), []);
 });

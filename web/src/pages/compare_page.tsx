@@ -41,6 +41,7 @@ import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
 import { nameOfGroup, readSides, sidesParameters } from "../state/sides";
 import { DecidingCommands } from "./compare_commands";
 import { GroupsForm } from "./compare_groups";
+import { Obstacles } from "./compare_obstacles";
 import { ComparedSteps } from "./compare_steps";
 
 const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
@@ -105,35 +106,6 @@ function Compared({ picks }: { picks: number[] }) {
       )}
     </>
   );
-}
-
-function Obstacles({ comparison }: { comparison: Comparison }) {
-  const barred = comparison.comparisons.filter(({ obstacles }) => obstacles.length > 0);
-  if (barred.length === 0) return null;
-  return (
-    <section class="banner" role="alert">
-      <h2>Not comparable</h2>
-      {barred.map(({ group, baseline, obstacles }) => (
-        <p key={group}>
-          {nameOfGroup(group, comparison.groups)} with {nameOfGroup(baseline, comparison.groups)}:{" "}
-          {obstacles.map(({ text, metrics }) => `${text} ${barredText(metrics)}`).join(" ")}
-        </p>
-      ))}
-    </section>
-  );
-}
-
-const kInWords: Record<Metric, string> = {
-  step_time_s: "step time",
-  tokens_per_s_per_gpu: "tokens/s/GPU",
-  tflops_per_gpu: "TFLOPS per GPU",
-};
-
-// Most obstacles bar every metric; then that goes without saying.
-function barredText(metrics: string[]): string {
-  if (metrics.length === kMetrics.length) return "";
-  const names = metrics.map((metric) => kInWords[metric as Metric] ?? metric);
-  return `(This bars ${names.join(" and ")} only.)`;
 }
 
 function Runs({ comparison }: { comparison: Comparison }) {
