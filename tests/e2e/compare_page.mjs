@@ -211,6 +211,29 @@ describe("comparing runs", () => {
     });
   });
 
+  test("says which of more than eight runs it leaves out", async () => {
+    const { runs } = await daemon.get(`/api/v1/runs?limit=9&q=gpus${kManyGpus}_`);
+    const ids = runs.map((run) => run.id);
+    await withPage(browser, `${daemon.url}/compare?runs=${ids.join(",")}`, {}, async (page) => {
+      const words = `names 9 runs, and a comparison takes 8: run ${ids[8]} is left out.`;
+      await page.locator(".banner").getByText(words).waitFor();
+      await page.locator("table.compared tbody tr").nth(7).waitFor();
+    });
+  });
+
+  test("says of one run alone how it stands against its published result", async () => {
+    const query = "status=complete&workload=pretrain_grok1&gpu_type=gb200&limit=1";
+    const [{ id }] = (await daemon.get(`/api/v1/runs?${query}`)).runs;
+    const { groups } = await daemon.get(`/api/v1/compare?runs=${id}`);
+    const told = groups[0].published_standing.verdict.replace("_", " ");
+    await withPage(browser, `${daemon.url}/compare?runs=${id}`, {}, async (page) => {
+      await page.getByRole("heading", { name: "Against its published result" }).waitFor();
+      await page.getByText(`Published speed: ${told}: `).waitFor();
+      await page.locator("table.compared tbody tr").waitFor();
+      assert.equal(await page.getByText("Name groups").count(), 0);
+    });
+  });
+
   test("says what to do without runs", async () => {
     await withPage(browser, `${daemon.url}/compare`, {}, async (page) => {
       await page.getByRole("heading", { name: "Nothing to compare yet" }).waitFor();

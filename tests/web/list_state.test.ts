@@ -15,7 +15,7 @@ import {
   withoutFilters,
   writeListState,
 } from "../../web/src/state/list_state";
-import { compareHref, readPicks, togglePick } from "../../web/src/state/picks";
+import { compareHref, excessWords, readPicks, togglePick } from "../../web/src/state/picks";
 import { formatWorkload } from "../../web/src/format";
 import { pageOf } from "../../web/src/state/location";
 import { choicesByWord } from "../../web/src/state/one_name";
@@ -131,6 +131,9 @@ test("picks are run ids, each once, and eight at most", () => {
   assert.deepEqual(readPicks("3,3,x,-1,0,1e3,7,"), [3, 7]);
   assert.deepEqual(readPicks(null), []);
   assert.equal(readPicks("1,2,3,4,5,6,7,8,9,10").length, 8);
+  assert.equal(excessWords("1,2,3,4,5,6,7,8,8"), "");
+  assert.match(excessWords("1,2,3,4,5,6,7,8,9"), /names 9 runs, .* takes 8: run 9 is left out\.$/);
+  assert.match(excessWords("1,2,3,4,5,6,7,8,9,10"), /runs 9, 10 are left out\.$/);
   assert.deepEqual(togglePick([3, 7], 3), [7]);
   assert.deepEqual(togglePick([3, 7], 9), [3, 7, 9]);
   assert.deepEqual(togglePick([1, 2, 3, 4, 5, 6, 7, 8], 9), [1, 2, 3, 4, 5, 6, 7, 8]);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ComparedRun, Comparison, RunGroup } from "../../web/src/api/types";
-import { loneWords } from "../../web/src/compared_words";
+import { loneWords, publishedWords } from "../../web/src/compared_words";
 import { readSides, sidesQuery, type Sides } from "../../web/src/state/sides";
 import { submitCommandOf } from "../../web/src/state/submit_command";
 
@@ -115,4 +115,31 @@ test("two runs of which one is a copy are not comparable, and the reason is said
   const both = [comparedGroup(0, [2]), comparedGroup(1, [3])];
   assert.deepEqual(loneWords(comparisonOf(three, both)), []);
   assert.deepEqual(loneWords(comparisonOf([copy], [])), []);
+});
+
+test("a run alone stands against its published result", () => {
+  const run = comparedRun(59);
+  const group = comparedGroup(0, [59]);
+  assert.equal(publishedWords(run, group), "No recipe has this configuration.");
+  const standing = {
+    verdict: "reached" as const,
+    speed: 1.004,
+    speed_low: 0.9991,
+    speed_high: 1.009,
+    line: 0.9982,
+    confidence: 0.95,
+    noise: {
+      source: "public runs",
+      stddev: 0.0007,
+      degrees_of_freedom: 4,
+      configuration_count: 0,
+      run_count: 0,
+      repeat_count: 0,
+    },
+  };
+  assert.match(
+    publishedWords(run, { ...group, published_standing: standing }),
+    /^Published speed: reached: 1\.004 ×, above 0\.9991 × with 95 % confidence/,
+  );
+  assert.match(publishedWords(comparedRun(4, "It failed."), undefined), /does not count\. It failed\.$/);
 });

@@ -1,6 +1,9 @@
-// What stands above a comparison where there is nothing, or not all, to compare: why not.
+// What stands above a comparison where there is nothing, or not all, to compare: why not, and of
+// one run alone how it stands against its published result.
 import type { ComparedMetric as Metric, Comparison } from "../api/types";
-import { loneWords } from "../compared_words";
+import { loneWords, publishedWords } from "../compared_words";
+import { HintPanel } from "../parts/panels";
+import { kPicksMax } from "../state/picks";
 import { nameOfGroup } from "../state/sides";
 
 export function Obstacles({ comparison }: { comparison: Comparison }) {
@@ -20,6 +23,21 @@ export function Obstacles({ comparison }: { comparison: Comparison }) {
         </p>
       ))}
     </section>
+  );
+}
+
+// Of one run alone: how it stands against its published result.
+export function SingleRun({ comparison: { runs, groups } }: { comparison: Comparison }) {
+  const [run] = runs;
+  if (!run || runs.length > 1) return null;
+  return (
+    <HintPanel title="Against its published result">
+      <p>{publishedWords(run, groups[0])}</p>
+      <p class="hint">
+        To compare it with others, pick up to {kPicksMax - 1} more in the{" "}
+        <a href={`/runs?pick=${run.id}`}>table of runs</a>.
+      </p>
+    </HintPanel>
   );
 }
 

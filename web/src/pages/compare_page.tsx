@@ -1,6 +1,7 @@
 // "/compare?runs=3,7" or "/compare?base=3&candidate=7": two to eight runs side by side, grouped by
 // their configuration or as somebody named them: what each amounts to, whether the groups differ
-// beyond run-to-run noise, and in what their configurations differ.
+// beyond run-to-run noise, and in what their configurations differ. One run alone stands against its
+// published result.
 import { fetchComparison } from "../api/client";
 import type {
   ComparedMetric as Metric,
@@ -37,11 +38,11 @@ import {
   verdictWords,
 } from "../verdict_words";
 import { place } from "../state/location";
-import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
+import { excessWords, kPicksMax, kPicksMin, readPicks } from "../state/picks";
 import { nameOfGroup, readSides, sidesParameters } from "../state/sides";
 import { DecidingCommands } from "./compare_commands";
 import { GroupsForm } from "./compare_groups";
-import { Obstacles } from "./compare_obstacles";
+import { Obstacles, SingleRun } from "./compare_obstacles";
 import { ComparedSteps } from "./compare_steps";
 
 const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
@@ -55,6 +56,7 @@ const kMetricNames: Record<Metric, string> = {
 export function ComparePage() {
   const sides = readSides(place.value.query);
   const picks = sides ? sides.flatMap(({ runs }) => runs) : readPicks(queryValue("runs"));
+  const excess = sides ? "" : excessWords(queryValue("runs"));
   usePageTitle("Compare");
   return (
     <>
@@ -64,7 +66,12 @@ export function ComparePage() {
       <div class="page-head">
         <h1>Compare</h1>
       </div>
-      {picks.length < kPicksMin ? (
+      {excess && (
+        <section class="banner" role="alert">
+          <p>{excess}</p>
+        </section>
+      )}
+      {picks.length === 0 ? (
         <HintPanel title="Nothing to compare yet">
           <p>
             Pick {kPicksMin} to {kPicksMax} runs in the <a href="/runs">table of runs</a>.
@@ -97,6 +104,7 @@ function Compared({ picks }: { picks: number[] }) {
       {comparison && (
         <>
           <Obstacles comparison={comparison} />
+          <SingleRun comparison={comparison} />
           <Runs comparison={comparison} />
           <Verdicts comparison={comparison} />
           <ComparedSteps runs={comparison.runs} groups={comparison.groups} />
@@ -148,7 +156,9 @@ function Runs({ comparison }: { comparison: Comparison }) {
         </table>
       </div>
       <LeftOutRuns runs={leftOut.map((run) => ({ ...run, reason: run.exclusion ?? "" }))} />
-      <GroupsForm key={comparison.runs.map(({ id }) => id).join()} runs={comparison.runs} />
+      {comparison.runs.length >= kPicksMin && (
+        <GroupsForm key={comparison.runs.map(({ id }) => id).join()} runs={comparison.runs} />
+      )}
     </section>
   );
 }
