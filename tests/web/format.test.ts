@@ -56,6 +56,15 @@ test("axis labels have the decimals that tell ticks apart", () => {
   assert.deepEqual(formatTicks([]), []);
 });
 
+test("an axis of a small learning rate tells its ticks apart", () => {
+  assert.deepEqual(formatTicks([2e-7, 3e-7, 4e-7]), ["2e-7", "3e-7", "4e-7"]);
+  assert.deepEqual(formatTicks([2.5e-7, 3e-7, 3.5e-7]), ["2.5e-7", "3.0e-7", "3.5e-7"]);
+  assert.deepEqual(formatTicks([0, 2e-7, 4e-7, 6.000000000000001e-7]), ["0", "2e-7", "4e-7", "6e-7"]);
+  assert.deepEqual(formatTicks([3e-7]), ["3e-7"]);
+  assert.deepEqual(formatTicks([0.0001, 0.0002]), ["0.0001", "0.0002"]);
+  assert.deepEqual(formatTicks([0.00029, 0.0003]), ["0.00029", "0.00030"]);
+});
+
 test("loss and learning rate are readable at any magnitude", () => {
   assert.equal(formatScientific(11.2), "11.20");
   assert.equal(formatScientific(1.5e-6), "1.500e-6");

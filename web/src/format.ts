@@ -62,13 +62,32 @@ export function formatDeviation(mean: Maybe, deviation: Maybe): string {
   return `± ${fixed(deviation, decimalsFor(mean))}`;
 }
 
-// The labels of an axis: as many decimals as tell its ticks apart, the same for all.
+const kTickDecimals = 6;
+const kTickDigits = 8; // of scientific notation
+
+// The labels of an axis: as many decimals as tell its ticks apart, the same for all. Where they are
+// too small for that ("3e-7"), as many digits.
 export function formatTicks(ticks: readonly number[]): string[] {
   const step = ticks.length > 1 ? Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0)) : 0;
+  const largest = Math.max(...ticks.map(Math.abs));
+  if (largest > 0 && largest < 1e-3 && step < 10 ** -kTickDecimals) {
+    return scientificTicks(ticks, step || largest);
+  }
   let decimals = 0;
   const isWhole = (value: number) => Math.abs(value - Math.round(value)) < 1e-6 * value;
-  while (step > 0 && decimals < 6 && !isWhole(step * 10 ** decimals)) decimals += 1;
+  while (step > 0 && decimals < kTickDecimals && !isWhole(step * 10 ** decimals)) decimals += 1;
   return ticks.map((tick) => fixed(tick, decimals));
+}
+
+function scientificTicks(ticks: readonly number[], step: number): string[] {
+  // What binary fractions leave of nothing is nothing.
+  const isZero = (tick: number) => Math.abs(tick) < 1e-6 * step;
+  const texts = (digits: number) => ticks.map((tick) => tick.toExponential(digits));
+  let digits = 0;
+  const isExact = (text: string, at: number) =>
+    Math.abs(Number(text) - (ticks[at] ?? 0)) < 1e-3 * step;
+  while (digits < kTickDigits && !texts(digits).every(isExact)) digits += 1;
+  return texts(digits).map((text, at) => (isZero(ticks[at] ?? 0) ? "0" : text));
 }
 
 // Any magnitude, for loss, gradient norm and learning rate.
