@@ -251,7 +251,11 @@ describe("the runs page", () => {
   test("finds a run as its name is typed", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();
-      await page.getByLabel("name or path").pressSequentially("gpus384");
+      const field = page.getByLabel("name or path");
+      const example = await field.getAttribute("placeholder");
+      const { total } = await daemon.get(`/api/v1/runs?limit=1&q=${encodeURIComponent(example)}`);
+      assert.ok(total > 0, `the example "${example}" finds runs`);
+      await field.pressSequentially("gpus384");
       await until("one run", async () => (await rows(page).count()) === 1);
       assert.match(await cells(page, "experiment").innerText(), /gpus384/);
     });

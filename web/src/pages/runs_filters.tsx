@@ -223,7 +223,7 @@ function TextFilter({ value, onChange }: { value: string; onChange: (value: stri
       <input
         type="search"
         value={text}
-        placeholder="grok1, gpus512, …"
+        placeholder="gpus512"
         spellcheck={false}
         onInput={(event) => setText(event.currentTarget.value)}
       />
