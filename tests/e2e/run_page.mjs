@@ -151,7 +151,7 @@ describe("the page of a run", () => {
     const insight = await daemon.get(`/api/v1/runs/${run.id}/insight`);
     assert.equal(insight.warm_up_step_count, 1);
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
-      await page.getByText("Warm-up: the first 1 step, up to iteration 0").waitFor();
+      await page.getByText("Warm-up: the first step, iteration 0, is slower.").waitFor();
       await page.getByText(/A steady step takes 7\.38/).waitFor();
     });
   });

@@ -15,6 +15,7 @@ import type {
 import { tableCsv, tableMarkdown } from "../../web/src/export_text";
 import { earlierRoots, failureParts } from "../../web/src/failure_parts";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
+import { agreementWords } from "../../web/src/agreement_words";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
 import { leftOutReasons, marksWords } from "../../web/src/mark_words";
 import { limitWords, outlookOf } from "../../web/src/outlook";
@@ -64,6 +65,31 @@ test("insight is said in sentences, the most telling first", () => {
   assert.match(warmUp ?? "", /first 2 steps, up to iteration 1/);
   assert.match(steady ?? "", /2\.000 s \(deviation 0\.50 %\)/);
   assert.deepEqual([1, 2, 3, 11, 22].map(ordinal), ["1st", "2nd", "3rd", "11th", "22nd"]);
+});
+
+test("one step of warm-up is one", () => {
+  const one = insightSentences({ ...insight, warm_up_step_count: 1, warm_up_last_iteration: 0 });
+  assert.equal(one[2], "Warm-up: the first step, iteration 0, is slower.");
+});
+
+test("how many tools agree is said with what counts as agreeing", () => {
+  const tool = (difference_to_ours: number | null) => ({
+    gives_result: difference_to_ours !== null,
+    difference_to_ours,
+  });
+  assert.equal(
+    agreementWords([tool(0), tool(0.0002), tool(-0.01), tool(null)]),
+    "1 of 3 tools that give a result reports a step time over 0.05 % from ours. 1 tool would give none.",
+  );
+  assert.match(agreementWords([tool(0.01), tool(0.02)]), /^2 of 2 tools that give a result report a/);
+  assert.equal(
+    agreementWords([tool(0), tool(0.0004)]),
+    "Both tools that give a result agree with ours, within 0.05 %.",
+  );
+  assert.equal(agreementWords([tool(0)]), "The one tool that gives a result agrees with ours, within 0.05 %.");
+  assert.match(agreementWords([tool(0), tool(0), tool(0)]), /^All 3 tools that give a result agree/);
+  assert.match(agreementWords([tool(0.1)]), /^The one tool that gives a result reports a step time/);
+  assert.equal(agreementWords([tool(null)]), "No known tool gives a result for this log.");
 });
 
 test("a slow change over the run is said with its direction", () => {

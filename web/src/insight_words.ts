@@ -15,6 +15,7 @@ function warmUp(insight: RunInsight): string {
   const { warm_up_step_count: count, warm_up_last_iteration: last } = insight;
   if (count === null) return "";
   if (count === 0 || last === null) return "The step time is steady from the first step on.";
+  if (count === 1) return `Warm-up: the first step, iteration ${formatCount(last)}, is slower.`;
   const steps = formatPlural(count, "step");
   return `Warm-up: the first ${steps}, up to iteration ${formatCount(last)}, are slower.`;
 }

@@ -2,6 +2,7 @@
 // they differ.
 import { fetchAgreement } from "../api/client";
 import type { RunAgreement, ToolResult } from "../api/types";
+import { agreementWords } from "../agreement_words";
 import { formatCount, formatNumber, formatPlural, formatRelative, kUnknown } from "../format";
 import { AgreementPlot } from "../chart/agreement_plot";
 import { Pending } from "../parts/pending";
@@ -31,7 +32,7 @@ function Tools({ agreement }: { agreement: RunAgreement }) {
   const { ours } = agreement;
   return (
     <>
-      <p class="window-note">{verdictOn(readers)}</p>
+      <p class="window-note">{agreementWords(readers)}</p>
       <Picture agreement={agreement} readers={readers} />
       <div class="scroll" tabIndex={0} role="region" aria-label="Results of the tools">
         <table class="plain">
@@ -119,23 +120,4 @@ function Picture({ agreement, readers }: { agreement: RunAgreement; readers: Too
       }
     />
   );
-}
-
-const kSameWithin = 0.000_5; // what a mean printed to four digits hides
-
-function verdictOn(readers: ToolResult[]): string {
-  const results = readers.filter((tool) => tool.gives_result);
-  if (results.length === 0) return "No known tool gives a result for this log.";
-  const differing = results.filter(
-    (tool) => Math.abs(tool.difference_to_ours ?? Infinity) > kSameWithin,
-  );
-  const silent = readers.length - results.length;
-  const parts = [
-    differing.length === 0
-      ? `All ${formatPlural(results.length, "tool")} that give a result agree with ours.`
-      : `${formatCount(differing.length)} of ${formatPlural(results.length, "tool")} that give a ` +
-        "result report another step time.",
-  ];
-  if (silent > 0) parts.push(`${formatPlural(silent, "tool")} would give none.`);
-  return parts.join(" ");
 }
