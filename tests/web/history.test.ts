@@ -12,6 +12,7 @@ import {
   levelWords,
   newestWords,
   seriesName,
+  seriesNames,
   summaryWords,
   toldChanges,
 } from "../../web/src/history_words";
@@ -139,6 +140,32 @@ test("a change says how much, and with what", () => {
     newestWords(weekly([2], { newest: "unknown" })),
     "1 run, too few to tell whether the newest are slower.",
   );
+});
+
+test("series of one configuration have names that tell them apart", () => {
+  const namesOf = (...all: HistorySeries[]) => {
+    const names = seriesNames(all);
+    return all.map((series) => names.get(series));
+  };
+  const here = weekly([2], { cluster: "eos" });
+  const nowhere = weekly([2]);
+  assert.deepEqual(namesOf(here, nowhere), [
+    "llama3 70b fp8, 64 × gb200, eos",
+    "llama3 70b fp8, 64 × gb200, no cluster named",
+  ]);
+  // One cluster is named where several ran the same, so that of another window may have none.
+  assert.deepEqual(namesOf(here, weekly([2], { window: "11-44" })), [
+    "llama3 70b fp8, 64 × gb200, eos, window 35-44",
+    "llama3 70b fp8, 64 × gb200, window 11-44",
+  ]);
+  assert.deepEqual(namesOf(nowhere, weekly([2], { global_batch_size: 256 })), [
+    "llama3 70b fp8, 64 × gb200, global batch 128",
+    "llama3 70b fp8, 64 × gb200, global batch 256",
+  ]);
+  assert.deepEqual(namesOf(nowhere, weekly([2], { gpu_count: 128 })), [
+    "llama3 70b fp8, 64 × gb200",
+    "llama3 70b fp8, 128 × gb200",
+  ]);
 });
 
 test("addresses name the configuration, the run, and the sides of a change", () => {

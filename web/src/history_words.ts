@@ -12,11 +12,45 @@ import {
 const kDayMs = 86_400_000;
 
 export function seriesName(series: HistorySeries): string {
-  const { workload, model_size, dtype, gpu_type, gpu_count, cluster } = series;
+  return [configurationName(series), series.cluster].filter(Boolean).join(", ");
+}
+
+// With what tells them apart: the cluster, and of one configuration's series the global batch size
+// and the window, as far as these differ.
+export function seriesNames(all: readonly HistorySeries[]): Map<HistorySeries, string> {
+  const byName = new Map<string, HistorySeries[]>();
+  for (const one of all) {
+    const name = configurationName(one);
+    byName.set(name, [...(byName.get(name) ?? []), one]);
+  }
+  const names = new Map<HistorySeries, string>();
+  for (const [name, alike] of byName) {
+    for (const one of alike) names.set(one, [name, ...tellingParts(one, alike)].join(", "));
+  }
+  return names;
+}
+
+function tellingParts(one: HistorySeries, alike: readonly HistorySeries[]): string[] {
+  const { cluster, global_batch_size: batch, window } = one;
+  const others = alike.filter((other) => other !== one);
+  const parts: string[] = [];
+  if (cluster !== null) parts.push(cluster);
+  else if (others.some((other) => other.global_batch_size === batch && other.window === window)) {
+    parts.push("no cluster named"); // the others' runs name theirs
+  }
+  if (others.some((other) => other.global_batch_size !== batch)) {
+    parts.push(batch === null ? "global batch not stated" : `global batch ${formatCount(batch)}`);
+  }
+  if (others.some((other) => other.window !== window)) parts.push(`window ${window}`);
+  return parts;
+}
+
+function configurationName(series: HistorySeries): string {
+  const { workload, model_size, dtype, gpu_type, gpu_count } = series;
   const what = [workload && formatWorkload(workload), model_size, dtype].filter(Boolean).join(" ");
   const gpus = gpu_count === null ? gpu_type : `${formatCount(gpu_count)} × ${gpu_type ?? "GPU"}`;
   const name = what || "runs that do not say what they train";
-  return [name, gpus, cluster].filter(Boolean).join(", ");
+  return [name, gpus].filter(Boolean).join(", ");
 }
 
 // A change of level, or (without one) what the two newest runs say before there can be one.

@@ -9,6 +9,7 @@ import {
   causeWords,
   isWithin,
   seriesName,
+  seriesNames,
   summaryWords,
   toldChanges,
   type ToldChange,
@@ -107,9 +108,17 @@ function Filters({ history }: { history: History | null }) {
   );
 }
 
+type NameOf = (series: HistorySeries) => string;
+
+function nameAmong({ series }: History): NameOf {
+  const names = seriesNames(series);
+  return (one) => names.get(one) ?? seriesName(one);
+}
+
 function Told({ history }: { history: History }) {
   const [shown, setShown] = useState(kSectionsAtOnce);
   const told = toldChanges(history);
+  const nameOf = nameAmong(history);
   const repeated = history.series.filter(({ runs }) => runs.length > 1);
   const single = history.series.filter(({ runs }) => runs.length === 1);
   const changed = [...new Set(told.map(({ series }) => series))];
@@ -117,9 +126,9 @@ function Told({ history }: { history: History }) {
   if (history.series.length === 0) return <Nothing />;
   return (
     <>
-      <Changes history={history} told={told} />
+      <Changes history={history} told={told} nameOf={nameOf} />
       {ordered.slice(0, shown).map((series) => (
-        <HistorySection key={sectionId(series)} series={series} />
+        <HistorySection key={sectionId(series)} series={series} name={nameOf(series)} />
       ))}
       {ordered.length > shown && (
         <p class="more">
@@ -131,7 +140,7 @@ function Told({ history }: { history: History }) {
           </span>
         </p>
       )}
-      <Single series={single} />
+      <Single series={single} nameOf={nameOf} />
       <LeftOutRuns runs={[]} />
       <OlderRuns count={history.older_runs_left_out} />
       <p class="window-note">
@@ -204,7 +213,13 @@ function Nothing() {
   );
 }
 
-function Changes({ history, told }: { history: History; told: ToldChange[] }) {
+interface ChangesProps {
+  history: History;
+  told: ToldChange[];
+  nameOf: NameOf;
+}
+
+function Changes({ history, told, nameOf }: ChangesProps) {
   const asked = queryValue("days") || kUsualDays;
   const days = kPeriods.get(asked) ?? null;
   const within = told.filter((one) => isWithin(one, days, nowMs.value));
@@ -215,7 +230,11 @@ function Changes({ history, told }: { history: History; told: ToldChange[] }) {
       {within.length > 0 && (
         <ul class="findings">
           {within.map((one) => (
-            <Change key={`${sectionId(one.series)} ${one.change?.run_id}`} told={one} />
+            <Change
+              key={`${sectionId(one.series)} ${one.change?.run_id}`}
+              told={one}
+              name={nameOf(one.series)}
+            />
           ))}
         </ul>
       )}
@@ -223,7 +242,7 @@ function Changes({ history, told }: { history: History; told: ToldChange[] }) {
         <>
           <p>The latest change before that:</p>
           <ul class="findings">
-            <Change told={earlier} />
+            <Change told={earlier} name={nameOf(earlier.series)} />
           </ul>
         </>
       )}
@@ -238,10 +257,11 @@ function Changes({ history, told }: { history: History; told: ToldChange[] }) {
   );
 }
 
-function Change({ told: { series, change, verdict, startedAt } }: { told: ToldChange }) {
+function Change({ told, name }: { told: ToldChange; name: string }) {
+  const { series, change, verdict, startedAt } = told;
   return (
     <li>
-      <a href={`#${sectionId(series)}`}>{seriesName(series)}</a>:{" "}
+      <a href={`#${sectionId(series)}`}>{name}</a>:{" "}
       <b class={`told told-${verdict}`}>{change ? amountWords(change) : verdict}</b>
       {startedAt && (
         <>
@@ -257,7 +277,7 @@ function Change({ told: { series, change, verdict, startedAt } }: { told: ToldCh
   );
 }
 
-function Single({ series }: { series: HistorySeries[] }) {
+function Single({ series, nameOf }: { series: HistorySeries[]; nameOf: NameOf }) {
   if (series.length === 0) return null;
   return (
     <details class="twin single-runs">
@@ -265,7 +285,7 @@ function Single({ series }: { series: HistorySeries[] }) {
       <ul class="findings">
         {series.map((one) => (
           <li key={sectionId(one)}>
-            <a href={`/runs/${one.runs[0]?.id}`}>{seriesName(one)}</a>
+            <a href={`/runs/${one.runs[0]?.id}`}>{nameOf(one)}</a>
           </li>
         ))}
       </ul>

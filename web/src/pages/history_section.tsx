@@ -21,9 +21,9 @@ export function sectionId(series: HistorySeries): string {
     .replace(/[^a-z0-9]+/g, "-");
 }
 
-export function HistorySection({ series }: { series: HistorySeries }) {
+// `name` tells it apart from the page's others.
+export function HistorySection({ series, name }: { series: HistorySeries; name: string }) {
   const section = useRef<HTMLElement>(null);
-  const name = seriesName(series);
   const runs = formatPlural(series.runs.length, "run");
   const changes = formatPlural(series.changes.length, "change");
   return (
@@ -56,7 +56,7 @@ export function HistorySection({ series }: { series: HistorySeries }) {
       </p>
       {series.changes.length > 0 && <ChangeList series={series} />}
       <p class="window-note">{newestWords(series)}</p>
-      <Runs series={series} />
+      <Runs series={series} name={name} />
       <Copies series={series} />
       <PlotCopies
         name={`history-${sectionId(series)}`}
@@ -92,14 +92,14 @@ function levelText(series: HistorySeries, at: number): string {
   return change ? `${amountWords(change)} from here on` : "";
 }
 
-function Runs({ series }: { series: HistorySeries }) {
+function Runs({ series, name }: { series: HistorySeries; name: string }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <details class="twin" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>Table of {formatPlural(series.runs.length, "run")}</summary>
       {isOpen && (
         <Table
-          name={`runs of ${seriesName(series)}`}
+          name={`runs of ${name}`}
           heads={kHeads}
           isTall
           rows={series.runs.map((run, at) => [
