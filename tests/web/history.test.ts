@@ -1,7 +1,7 @@
 // From a configuration's history to the places of its runs, and to sentences.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HistoryChange, HistorySeries } from "../../web/src/api/types";
+import type { History, HistoryChange, HistorySeries } from "../../web/src/api/types";
 import { partOf, shareIn, zoomed } from "../../web/src/chart/plot_zoom";
 import { historyPlot, placesOf, startTicks, valueTicks, within } from "../../web/src/chart/history_points";
 import { nearestOf } from "../../web/src/chart/nearest_point";
@@ -11,6 +11,7 @@ import {
   isWithin,
   levelWords,
   newestWords,
+  otherWindowsWords,
   seriesName,
   seriesNames,
   summaryWords,
@@ -38,6 +39,7 @@ function weekly(values: readonly (number | null)[], further: Partial<HistorySeri
     gpu_count: 64,
     global_batch_size: 128,
     window: "35-44",
+    other_windows: [],
     cluster: null,
     newest: "steady",
     runs,
@@ -140,6 +142,17 @@ test("a change says how much, and with what", () => {
     newestWords(weekly([2], { newest: "unknown" })),
     "1 run, too few to tell whether the newest are slower.",
   );
+});
+
+test("a configuration that is judged over two windows is two series, and says so", () => {
+  const history = (...series: HistorySeries[]) => ({ series }) as unknown as History;
+  assert.equal(otherWindowsWords(history(slowed)), "");
+  const split = history(
+    slowed,
+    weekly([2], { other_windows: ["11-44"] }),
+    weekly([2], { window: "11-44", other_windows: ["35-44"] }),
+  );
+  assert.match(otherWindowsWords(split), /^2 series are of .* \(11-44, 35-44\)/);
 });
 
 test("series of one configuration have names that tell them apart", () => {

@@ -104,6 +104,18 @@ export function summaryWords(
   );
 }
 
+// Why a change that came with another window is in no series; empty where all have one window.
+export function otherWindowsWords(history: History): string {
+  const split = history.series.filter((series) => series.other_windows.length > 0);
+  if (split.length === 0) return "";
+  const windows = [...new Set(split.map((series) => series.window))].sort().join(", ");
+  return (
+    `${formatPlural(split.length, "series is", "series are")} of configurations whose runs were ` +
+    `judged over more than one window (${windows}), each a series of its own. What changed with ` +
+    "the window is in none: set one window for all to see it."
+  );
+}
+
 // "4.1 % slower"
 export function amountWords({ verdict, step_time_ratio: ratio }: HistoryChange): string {
   return ratio === null ? verdict : `${formatPercent(Math.abs(ratio - 1))} ${verdict}`;

@@ -10,6 +10,7 @@ import {
   isWithin,
   seriesName,
   seriesNames,
+  otherWindowsWords,
   summaryWords,
   toldChanges,
   type ToldChange,
@@ -224,9 +225,11 @@ function Changes({ history, told, nameOf }: ChangesProps) {
   const days = kPeriods.get(asked) ?? null;
   const within = told.filter((one) => isWithin(one, days, nowMs.value));
   const earlier = told.find((one) => !within.includes(one));
+  const windows = otherWindowsWords(history);
   return (
     <section class="history-told" aria-labelledby="changes-title">
       <h2 id="changes-title">{summaryWords(history, within, days)}</h2>
+      {windows && <p class="window-note">{windows}</p>}
       {within.length > 0 && (
         <ul class="findings">
           {within.map((one) => (
