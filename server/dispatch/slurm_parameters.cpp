@@ -126,7 +126,7 @@ std::string parameter_inside(std::string_view value) {
     const std::string_view before = trimmed(value.substr(0, at));
     const std::size_t separator = before.find_last_of(", ");
     if (separator == std::string_view::npos) continue;
-    const std::string name = normal_name(before.substr(separator + 1));
+    std::string name = normal_name(before.substr(separator + 1));
     if (is_sbatch_option(name)) return name;
   }
   return {};

@@ -1,13 +1,9 @@
 // `llmb-report submit`, `jobs` and `token`, against scripts that answer as Slurm's commands do.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <sstream>
 
-#include "tests/server/cli/program_run.h"
+#include "tests/server/cli/job_commands_fixture.h"
 #include "tests/server/cli/training_logs.h"
-#include "tests/temporary_folder.h"
 
 namespace llmb::cli {
 namespace {
@@ -15,43 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class JobCommands : public ::testing::Test {
- protected:
-  JobCommands() {
-    command("sbatch", "echo 41");
-    command("squeue", "echo '{\"errors\":[],\"jobs\":[]}'");
-    command("sacct", "exit 1");
-    command("scancel", "exit 0");
-    command("runner", "echo 'llmb-step-runner 0.1.0'; echo 'backends: cpu'");
-    folder_.write("llmb.yaml",
-                  "db: jobs.db\ncluster:\n  name: test\n  workload_folder: runs\n  backend: cpu\n"
-                  "  runner: " +
-                      (folder_.path() / "bin" / "runner").string() +
-                      "\n"
-                      "  poll_interval_s: 1\n  accounting_grace_s: 1\n  command_path: " +
-                      (folder_.path() / "bin").string() + ":/usr/bin:/bin\n");
-  }
-
-  void command(const std::string& name, const std::string& lines) {
-    const auto file = folder_.write("bin/" + name, "#!/bin/sh\n" + lines + "\n");
-    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
-  }
-
-  ProgramRun run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.end(), {"--config", "llmb.yaml", "--allow-network-file-system"});
-    return run_program(arguments, {folder_.path(), environment_, false});
-  }
-  ProgramRun submit(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {
-        "submit", "-w",     "pretrain_nemotron4", "-s", "15b", "--gpu-type", "h100", "--dtype",
-        "bf16",   "--proxy"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(arguments);
-  }
-
-  TemporaryFolder folder_;
-  std::map<std::string, std::string> environment_;
-};
+class JobCommands : public JobCommandsTest {};
 
 TEST_F(JobCommands, ACopyOfTheRunnerLiesBesideTheRunsAndIsMadeOnce) {
   const ProgramRun dry = submit({"--scale", "16", "--copy-runner", "--dry-run"});
@@ -90,128 +50,6 @@ TEST_F(JobCommands, ACopyOfTheRunnerLiesBesideTheRunsAndIsMadeOnce) {
   const ProgramRun refused = submit({"--scale", "16", "--copy-runner"});
   EXPECT_EQ(refused.exit_code, 1) << refused.out;
   EXPECT_THAT(refused.err, HasSubstr("somebody changed it"));
-}
-
-TEST_F(JobCommands, DryRunPrintsCommandAndScriptAndLeavesNothing) {
-  environment_["SBATCH_PARTITION"] = "batch";
-  const ProgramRun dry =
-      submit({"--scale", "16,32", "-r", "2", "--nodelist", "n1,n2", "--slurm-arg", "constraint=a&b",
-              "--env", "NCCL_DEBUG=INFO", "--dry-run"});
-  EXPECT_EQ(dry.exit_code, 0) << dry.err;
-  EXPECT_THAT(dry.out, HasSubstr("# job 4 of 4"));
-  EXPECT_THAT(dry.out, HasSubstr("'--constraint=a&b' '--nodelist=n1,n2' '--partition=batch'"));
-  EXPECT_THAT(dry.out, HasSubstr("\nexport NCCL_DEBUG='INFO'\n"));
-  EXPECT_THAT(dry.out, HasSubstr("\nsrun "));
-  EXPECT_THAT(dry.out, HasSubstr("#   backend = cpu (the cluster's configuration)\n"));
-  EXPECT_THAT(dry.out, HasSubstr("#   slurm time = 00:35:00 (llmb-report's default)\n"));
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "runs"));
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "jobs.db"));
-}
-
-// nemotron4: "ENABLE_PROFILE=true DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 ./launch.sh".
-TEST_F(JobCommands, LaunchVariablesOfTheShellCount) {
-  environment_ = {{"ENABLE_PROFILE", "true"},
-                  {"DTYPE", "bf16"},
-                  {"MODEL_SIZE", "15b"},
-                  {"JOB_TOTAL_GPUS", "16"},
-                  {"HF_TOKEN", "hf_secret"}};
-  const ProgramRun dry = run({"submit", "-w", "pretrain_nemotron4", "--proxy", "--dry-run"});
-  EXPECT_EQ(dry.exit_code, 0) << dry.err;
-  for (const char* line :
-       {"#   profile = true (ENABLE_PROFILE of the shell)\n",
-        "#   scale = 16 (JOB_TOTAL_GPUS of the shell)\n",
-        "#   profile_ranks = 0-8 (the document's default)\n", "# note: HF_TOKEN has no effect"}) {
-    EXPECT_THAT(dry.out, HasSubstr(line));
-  }
-  command("sbatch",
-          "env >$(dirname $0)/seen; cat \"$(eval echo \\${$#})\" >>$(dirname $0)/script; "
-          "echo 41");
-  EXPECT_EQ(run({"submit", "-w", "pretrain_nemotron4", "--proxy"}).exit_code, 0);
-  const auto text_of = [&](const std::string& name) {
-    std::ostringstream text;
-    text << std::ifstream(folder_.path() / "bin" / name).rdbuf();
-    return text.str();
-  };
-  EXPECT_THAT(text_of("seen"), HasSubstr("HF_TOKEN=hf_secret\n"));
-  EXPECT_THAT(text_of("script"), HasSubstr("srun "));
-  EXPECT_THAT(text_of("script"), Not(HasSubstr("hf_secret")));
-  EXPECT_THAT(run({"jobs", "show", "1"}).out, Not(HasSubstr("hf_secret")));
-}
-
-// The launch gets a clean environment: what is shown is all of it, without the secret's value.
-TEST_F(JobCommands, DryRunOfARecipeShowsEveryVariableOfTheLaunch) {
-  const std::string here = folder_.path().string();
-  std::filesystem::create_directories(folder_.path() / "runs/venv/bin");
-  folder_.write("launch.sh", "env >" + here + "/seen\necho Submitted batch job 41\n");
-  folder_.write("llmb.yaml",
-                "db: jobs.db\ncluster:\n  name: test\n  workload_folder: runs\n  launch_scripts: "
-                "{pretrain_nemotron4: " +
-                    here + "/launch.sh}\n  command_path: " + here + "/bin:/usr/bin:/bin\n");
-  environment_ = {{"HF_TOKEN", "hf_secret"}, {"SBATCH_ACCOUNT", "bench"}, {"ELSEWHERE", "x"}};
-  const std::vector<std::string> wanted = {
-      "submit",  "-w", "pretrain_nemotron4", "-s",     "15b",    "--dtype", "bf16",
-      "--scale", "16", "--launcher",         "recipe", "--time", "1:00",    "--partition",
-      "batch"};
-  std::vector<std::string> tried = wanted;
-  tried.emplace_back("--dry-run");
-  const ProgramRun dry = run(tried);
-  EXPECT_EQ(dry.exit_code, 0) << dry.err;
-  EXPECT_THAT(dry.out, HasSubstr("\nADDITIONAL_SLURM_PARAMS='exclusive;mem=0;time=1:00'\n"));
-  EXPECT_THAT(dry.out, HasSubstr("\nVIRTUAL_ENV='" + here + "/runs/venv'\n"));
-  EXPECT_THAT(dry.out, HasSubstr("\n# HF_TOKEN is set: "));
-  EXPECT_THAT(dry.out, Not(HasSubstr("hf_secret")));
-  EXPECT_EQ(run(wanted).exit_code, 1) << "squeue has no such job";
-  std::ifstream seen(here + "/seen");
-  int count = 0;
-  for (std::string line; std::getline(seen, line); ++count) {
-    const std::string name = line.substr(0, line.find('='));
-    if (name == "PWD" || name == "SHLVL" || name == "_") continue;  // the shell's own
-    const std::string mark = line.substr(name.size() + 1);
-    const std::string shown = name == "HF_TOKEN"         ? "\n# HF_TOKEN is set"
-                              : name == "SBATCH_COMMENT" ? "\nSBATCH_COMMENT='llmb-"
-                                                         : "\n" + name + "='" + mark + "'\n";
-    EXPECT_THAT(dry.out, HasSubstr(shown));
-  }
-  EXPECT_GT(count, 12);
-  // What would keep launch.sh from being started is said before.
-  std::filesystem::remove_all(folder_.path() / "runs/venv");
-  std::filesystem::create_directories(folder_.path() / "venvs/one/bin");
-  std::filesystem::create_directories(folder_.path() / "venvs/two/bin");
-  environment_["LLMB_INSTALL"] = here;
-  EXPECT_THAT(run(tried).err, HasSubstr("holds several virtual environments"));
-}
-
-// "cd $LLMB_INSTALL; llmb-run single -w pretrain_grok1 …" sets nothing else.
-TEST_F(JobCommands, AnInstallationAloneSaysWhereRunsGo) {
-  const std::string install = (folder_.path() / "llmb").string();
-  std::filesystem::create_directories(install + "/workloads/pretrain_nemotron4");
-  std::filesystem::create_directories(install + "/workloads/pretrain_grok1");
-  environment_ = {{"LLMB_INSTALL", install}, {"HOME", folder_.path().string()}};
-  const auto tried = [&](const std::string& workload) {
-    return run_program({"submit", "-w", workload, "-s", "15b", "--dtype", "bf16", "--scale", "16",
-                        "--backend", "cuda", "--dry-run"},
-                       {folder_.path(), environment_, false});
-  };
-  const ProgramRun dry = tried("nemotron4");
-  EXPECT_EQ(dry.exit_code, 0) << dry.err;
-  EXPECT_THAT(dry.out, HasSubstr("#   workload_folder = " + install +
-                                 "/workloads/pretrain_nemotron4 (workloads/ of LLMB_INSTALL of the "
-                                 "shell)\n"));
-  EXPECT_THAT(dry.out,
-              HasSubstr("--chdir=" + install + "/workloads/pretrain_nemotron4/experiments/"));
-  EXPECT_THAT(tried("nemotorn4").err, HasSubstr("did you mean 'nemotron4'?"));
-  EXPECT_THAT(tried("pretrain_llama3.1").err,
-              HasSubstr("there is no " + install + "/workloads/pretrain_llama3.1"));
-  folder_.write("jobs.json", R"([{"workload":"pretrain_nemotron4"},{"workload":"grok1"}])");
-  EXPECT_THAT(
-      run_program({"submit", "--file", "jobs.json"}, {folder_.path(), environment_, false}).err,
-      HasSubstr("submit each workload by itself"));
-  environment_["LLMB_WORKLOAD"] = "/elsewhere";
-  EXPECT_THAT(tried("nemotron4").out,
-              HasSubstr("#   workload_folder = /elsewhere (LLMB_WORKLOAD of the shell)\n"));
-  environment_.erase("LLMB_WORKLOAD");
-  EXPECT_THAT(submit({"--scale", "16", "--dry-run"}).out,
-              HasSubstr("/runs (the cluster's configuration)\n"));
 }
 
 TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
