@@ -10,7 +10,9 @@
 #include <condition_variable>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -277,13 +279,26 @@ FoundLogs discover_named(const std::string& path) {
 // Leaves of what was found below `path` what was not found before: a tree may be named twice, by
 // other words or through a link, and inside of another. `places`: of all that was found.
 void leave_out_known(const std::string& path, std::set<std::string>& places, FoundLogs& found) {
+  namespace fs = std::filesystem;
   std::error_code error;
-  const std::string place = std::filesystem::weakly_canonical(path, error).string();
+  const fs::path place = fs::weakly_canonical(path, error);
   if (error) return;
+  // The links that are followed lead elsewhere.
+  std::map<std::string, fs::path, std::less<>> linked;
+  for (const char* const name : {"experiments", "results"}) {
+    const fs::path inside = fs::path(path) / name;
+    if (fs::is_symlink(inside, error)) linked[name] = fs::weakly_canonical(inside, error);
+  }
   std::erase_if(found.logs, [&](const LogFile& log) {
-    const std::string_view below = std::string_view(log.path).substr(path.size());
-    const bool has_slash = below.empty() || below.starts_with('/');
-    return !places.insert(fmt::format("{}{}{}", place, has_slash ? "" : "/", below)).second;
+    std::string_view below = std::string_view(log.path).substr(path.size());
+    if (below.starts_with('/')) below.remove_prefix(1);
+    const std::size_t slash = std::min(below.find('/'), below.size());
+    const auto link = linked.find(below.substr(0, slash));
+    const bool is_linked = link != linked.end() && slash < below.size();
+    const fs::path log_place = is_linked       ? link->second / below.substr(slash + 1)
+                               : below.empty() ? place
+                                               : place / below;
+    return !places.insert(log_place.string()).second;
   });
 }
 

@@ -168,7 +168,7 @@ Result<std::uint64_t> LogSource::read(std::vector<char>& buffer, const Take& tak
                                       : read_blocks_ahead(file_.get(), size_, take);
   }
   take(head_);
-  const auto rest = read_blocks_ahead(file_.get(), UINT64_MAX, take);
+  auto rest = read_blocks_ahead(file_.get(), UINT64_MAX, take);
   if (!rest) return rest;
   return *rest + head_.size();
 }

@@ -85,6 +85,7 @@ TEST(ParseInput, FollowsTheTreesOfARoot) {
     const ProgramRun run = parse_json(folder, {root});
     EXPECT_THAT(paths_in(run), ElementsAre("root/experiments/x/a.out", "root/results/c.out"));
     EXPECT_THAT(run.err, HasSubstr("root/results/deeper/experiments: a symbolic link"));
+    EXPECT_EQ(paths_in(parse_json(folder, {root, folder.file("scratch")})).size(), 2U);
   }
 }
 
