@@ -88,7 +88,8 @@ TEST_F(BackfillOnSlurm, DoesWhatIsLeftWhenTheSameIsSaidAgain) {
   std::string line;
   EXPECT_TRUE(wait_until([&] {
     line = report({"--status"}).output;
-    return line.find("0 of 4 tasks done, 2 running, 2 failed") != std::string::npos;
+    return line.find("0 of 4 tasks done, 2 running") != std::string::npos &&
+           line.find(", 2 failed") != std::string::npos;
   })) << line;
   EXPECT_THAT(line, HasSubstr("task 1: ended by signal 15; task 3: its process ended without"));
 
