@@ -86,3 +86,22 @@ test("a cluster's name is text in the badge", () => {
   const rows = boardRows([reference({})], { cluster: "a<b>&", scaling: scaling(null, null) });
   assert.match(boardBadge(rows), />a&lt;b&gt;&amp;: met by 0 of 1</);
 });
+
+test("of many clusters one is to be chosen", async () => {
+  const names = Array.from({ length: 13 }, (_, at) => `c${at}`);
+  const roots = names.map((cluster, at) => ({ ...kRoot, id: at + 1, cluster }));
+  const asks: (string | null)[] = [];
+  const many: Asked = {
+    ...asked({}, measured("bf16", 1)),
+    roots: async () => ({ roots, parked_files: [], agents: [] }),
+    scaling: async (cluster) => {
+      asks.push(cluster);
+      return measured("bf16", 1);
+    },
+  };
+  const answer = await askBoard("", kAbort, many);
+  assert.deepEqual([answer.answers.length, answer.clusters.length], [0, 13]);
+  assert.deepEqual(asks, [null]);
+  const chosen = await askBoard("c3", kAbort, many);
+  assert.deepEqual(chosen.answers.map(({ cluster }) => cluster), ["c3"]);
+});

@@ -57,13 +57,29 @@ export function BoardPage() {
         <Views />
       </div>
       <Pending answer={answer} what="the board" />
-      {answers && (isCertification() ? <Certified answers={answers} /> : <Board answers={answers} />)}
+      {answers && <Answered answers={answers} />}
     </>
   );
 }
 
+function Answered({ answers }: { answers: BoardAnswers }) {
+  if (answers.answers.length === 0) return <ChooseOne clusters={answers.clusters} />;
+  return isCertification() ? <Certified answers={answers} /> : <Board answers={answers} />;
+}
+
+function ChooseOne({ clusters }: { clusters: string[] }) {
+  return (
+    <HintPanel title={`${formatPlural(clusters.length, "cluster")}: choose one`}>
+      <p>Each has a board of its own; so many are not shown together.</p>
+      <div class="filters">
+        <ClusterChoice further={clusters} />
+      </div>
+    </HintPanel>
+  );
+}
+
 function clusterWords(answers: BoardAnswers | null): string {
-  if (answers && answers.answers.length > 1) {
+  if (answers && answers.answers.length !== 1) {
     return `how each of ${formatPlural(answers.clusters.length, "cluster")} stands`;
   }
   const name = answers?.answers[0]?.cluster ?? null;

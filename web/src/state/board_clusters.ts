@@ -8,12 +8,16 @@ import { kBoardInclude, kRunsNamed, launchTimes, type ClusterAnswer } from "./bo
 import type { Series } from "./measured";
 import { rootList } from "./service";
 
+// Each costs the server a reading of its runs, and the reader a board of its own.
+const kClustersTogether = 12;
+
 // How the runs say it whose cluster nobody named, where others are named.
 export const kNoCluster = "no cluster named";
 
 export interface BoardAnswers {
   references: Reference[];
-  answers: ClusterAnswer[]; // one, or one for each cluster
+  // One, or one for each cluster; none where there are too many to ask for together.
+  answers: ClusterAnswer[];
   clusters: string[]; // all that are known
   launchedAt: Map<number, string>; // of the runs that the board names
   olderRuns: number;
@@ -133,6 +137,7 @@ async function askClusters(
   if (chosen) return { answers: whole(chosen), clusters: [chosen], olderRuns };
   const clusters = await clusterNames(asked, all, abort);
   if (clusters.length < 2) return { answers: whole(null), clusters, olderRuns };
+  if (clusters.length > kClustersTogether) return { answers: [], clusters, olderRuns };
   const scalings = await Promise.all(clusters.map((name) => asked.scaling(name, abort)));
   const answers: ClusterAnswer[] = scalings.map((scaling, at) => ({
     cluster: clusters[at] ?? null,
