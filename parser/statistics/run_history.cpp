@@ -118,15 +118,22 @@ void add_copies(const Copies& copies, HistorySeries& series) {
   }
 }
 
-// A release that names another window begins another series: what came with it is in neither.
+// A release that names another window begins another series: what came with it is in neither. Those
+// of one configuration stand side by side.
 void name_other_windows(std::vector<HistorySeries>& history) {
-  for (HistorySeries& series : history) {
-    for (const HistorySeries& other : history) {
-      const bool is_same = other.identity == series.identity &&
-                           other.global_batch_size == series.global_batch_size &&
-                           other.cluster == series.cluster;
-      if (is_same && other.window != series.window) series.other_windows.push_back(other.window);
+  for (auto first = history.begin(); first != history.end();) {
+    const auto end = std::find_if(first, history.end(), [&](const HistorySeries& series) {
+      return series.identity != first->identity ||
+             series.global_batch_size != first->global_batch_size;
+    });
+    for (auto series = first; series != end; ++series) {
+      for (auto other = first; other != end; ++other) {
+        if (other->cluster == series->cluster && other->window != series->window) {
+          series->other_windows.push_back(other->window);
+        }
+      }
     }
+    first = end;
   }
 }
 

@@ -257,10 +257,6 @@ void walk_tree(const std::string& root, FoundLogs& discovery) {
   for (FoundLogs& other : others) append(discovery, std::move(other));
 }
 
-}  // namespace
-
-namespace {
-
 FoundLogs discover_named(const std::string& path) {
   FoundLogs found;
   struct stat status {};
