@@ -11,9 +11,9 @@ namespace llmb::parser {
 namespace {
 
 // What a series has one of anyway, or what changes with the scale.
-constexpr std::array<std::string_view, 10> kOfEverySeries = {
-    "workload", "workload_type", "model",      "model_size", "dtype",
-    "gpu_type", "gpu_count",     "node_count", "rank_count", "global_batch_size"};
+constexpr std::array<std::string_view, 11> kOfEverySeries = {
+    "workload",  "workload_type", "model",      "model_size",       "dtype", "gpu_type", "cluster",
+    "gpu_count", "node_count",    "rank_count", "global_batch_size"};
 // Chosen anew for each scale: a point has one layout, a series may have several.
 constexpr std::array<std::string_view, 11> kOfLayout = {
     "tensor_parallel",        "pipeline_parallel", "context_parallel", "virtual_pipeline",
@@ -76,6 +76,7 @@ ScalingConfiguration make_configuration(const ComparedRun& run, ComparedWork wor
   RunIdentity identity = identity_of(run);
   made.dtype = std::move(identity.dtype);
   made.gpu_type = std::move(identity.gpu_type);
+  made.cluster = run.cluster.value_or("");
   made.gpu_count = identity.gpu_count;
   made.missing = missing_of(made);
   for (const auto& [key, value] : characteristics) {

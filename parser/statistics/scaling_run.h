@@ -18,9 +18,10 @@ struct ScalingConfiguration {
   ComparedWork work;  // its workload and model size are those of its series
   std::string dtype;
   std::string gpu_type;
+  std::string cluster;  // empty: not known
   std::optional<std::int64_t> gpu_count;
   std::string missing;             // why it has no place in a series; empty where it has one
-  Characteristics series;          // tells one series of a model, dtype and GPU type from another
+  Characteristics series;          // tells one series of a cluster's model from another
   Characteristics layout;          // tells one point of a scale from another
   const Recipe* recipe = nullptr;  // the run's; null where it is none
   const Document* document = nullptr;

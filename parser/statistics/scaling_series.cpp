@@ -15,17 +15,17 @@
 namespace llmb::parser {
 namespace {
 
-// Workload, model size, dtype, GPU type.
-using SeriesKey = std::tuple<std::string, std::string, std::string, std::string>;
+// Workload, model size, dtype, GPU type, cluster.
+using SeriesKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
 SeriesKey series_key_of(const ScalingConfiguration& configuration) {
   return {configuration.work.workload, configuration.work.model_size, configuration.dtype,
-          configuration.gpu_type};
+          configuration.gpu_type, configuration.cluster};
 }
 
 // A run that does not say what it is may be any: it is shown as left out whatever is asked for.
 bool is_wanted(const SeriesKey& key, const RunSelection& selection) {
-  const auto& [workload, model_size, dtype, gpu_type] = key;
+  const auto& [workload, model_size, dtype, gpu_type, cluster] = key;
   const bool may_be_unsaid = true;
   return is_selected({workload, model_size, dtype, gpu_type, {}}, selection, may_be_unsaid);
 }
@@ -252,8 +252,8 @@ std::optional<LeftOutRun> left_out_run(const ScalingRuns& runs, std::size_t inde
   return left_out.reason.empty() ? std::nullopt : std::optional(std::move(left_out));
 }
 
-// One series for each way in which runs of one model differ; runs that are left out stand with the
-// first of them.
+// One series for each way in which a cluster's runs of one model differ; runs that are left out
+// stand with the first of them.
 void add_series(const Catalog& catalog, const ScalingRuns& runs, const SeriesKey& key,
                 const std::vector<std::size_t>& indexes, const RunMarkSet& included,
                 const RunCopies& copies, std::span<const NoiseRun> known, ScalingReport& report) {
@@ -275,7 +275,8 @@ void add_series(const Catalog& catalog, const ScalingRuns& runs, const SeriesKey
   const std::size_t first = report.series.size();
   for (const auto& [characteristics, part] : parts) {
     ScalingSeries series;
-    std::tie(series.workload, series.model_size, series.dtype, series.gpu_type) = key;
+    std::tie(series.workload, series.model_size, series.dtype, series.gpu_type, series.cluster) =
+        key;
     series.differences = differences_of(characteristics, all);
     series.points = points_of(runs, part);
     measure_points(runs, known, series.points);
@@ -319,7 +320,9 @@ ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
   const RunSelection wanted = by_catalog_names(catalog, selection);
   std::unordered_map<const ScalingConfiguration*, bool> selected;
   Groups<SeriesKey> members;
-  RunCopies copies;
+  // A log that was copied to another cluster's tree counts for each, so that what one has does not
+  // hang on whether others are asked for.
+  std::map<std::string, RunCopies> copies;  // by cluster
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ScalingConfiguration& configuration = *runs[i]->configuration;
     const auto [known, is_new] = selected.try_emplace(&configuration, false);
@@ -327,7 +330,9 @@ ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
     if (!known->second) continue;
     if (configuration.missing.empty()) {
       members.add(runs, i, series_key_of);
-      if (exclusion_of(*runs[i], included).empty()) copies.count(content_key_of(*runs[i]), i);
+      if (exclusion_of(*runs[i], included).empty()) {
+        copies[configuration.cluster].count(content_key_of(*runs[i]), i);
+      }
     } else {
       report.unplaced.push_back({i, runs[i]->marks, configuration.missing, std::nullopt});
     }
@@ -335,7 +340,7 @@ ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
   const auto noise = noise_by_workload(runs);
   for (const auto& [key, indexes] : members.all()) {
     const auto known = noise.find(std::get<0>(key));
-    add_series(catalog, runs, key, indexes, included, copies,
+    add_series(catalog, runs, key, indexes, included, copies[std::get<4>(key)],
                known == noise.end() ? std::span<const NoiseRun>() : std::span(known->second),
                report);
   }

@@ -1,7 +1,7 @@
 // ScalingSeries: what becomes of the tokens per second of one GPU as more of them train the same
-// model: runs of one workload, model size, dtype and GPU type by their number of GPUs, each scale
-// against the smallest one, with the published results of the same recipes beside them. What a
-// comparison would call different is never put together.
+// model: runs of one workload, model size, dtype, GPU type and cluster by their number of GPUs,
+// each scale against the smallest one, with the published results of the same recipes beside them.
+// What a comparison would call different is never put together.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,8 @@ struct ScalingSeries {
   std::string model_size;
   std::string dtype;
   std::string gpu_type;
-  // From the other series of the same four: environment, release, window, marks …
+  std::string cluster;  // empty: not known
+  // From the other series of the same five: environment, release, window, marks …
   std::vector<DifferingValue> differences;
   ScalingKind kind = ScalingKind::unknown;
   std::vector<ScalingPoint> points;  // by GPU count, then global batch size
@@ -83,7 +84,7 @@ struct ScalingSeries {
 };
 
 struct ScalingReport {
-  std::vector<ScalingSeries> series;  // by workload, model size, dtype, GPU type, differences
+  std::vector<ScalingSeries> series;  // by workload … cluster, and by their differences
   std::vector<LeftOutRun> unplaced;   // that do not say what they train, or on what
 };
 
@@ -95,7 +96,7 @@ inline constexpr std::string_view kScalingMethod =
     "that of the smallest scale: 1 is perfect scaling. Weak scaling: the global batch grows with "
     "the GPUs; strong scaling: it stays the same. Runs that a comparison would call different "
     "(another environment, release, window, …) are series of their own, which say in what they "
-    "differ. Logs with the same bytes are one run.";
+    "differ. Of one cluster logs with the same bytes are one run.";
 
 // Pointers in the result live as long as the catalog that the runs were measured with.
 ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,

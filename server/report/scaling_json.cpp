@@ -146,6 +146,7 @@ Json series_json(const parser::ScalingRuns& runs, const parser::ScalingSeries& s
   json["model_size"] = series.model_size;
   json["dtype"] = series.dtype;
   json["gpu_type"] = series.gpu_type;
+  json["cluster"] = null_if_empty(series.cluster);
   json["differences"] = differences_json(series.differences);
   json["scaling"] = parser::scaling_kind_name(series.kind);
   json["marks"] = Json::array();

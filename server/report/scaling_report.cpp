@@ -79,9 +79,20 @@ void write_left_out(const parser::ScalingRuns& runs,
   }
 }
 
-void write_series(const parser::ScalingRuns& runs, const ScalingSeries& series, std::ostream& out) {
+// Clusters are told where there are several.
+bool has_clusters(const parser::ScalingReport& report) {
+  return std::ranges::any_of(report.series, [&](const ScalingSeries& series) {
+    return series.cluster != report.series.front().cluster;
+  });
+}
+
+void write_series(const parser::ScalingRuns& runs, const ScalingSeries& series, bool with_cluster,
+                  std::ostream& out) {
   std::string title =
       series.workload + " " + series.model_size + " " + series.dtype + " on " + series.gpu_type;
+  if (with_cluster) {
+    title += series.cluster.empty() ? ", no cluster named" : ", cluster " + series.cluster;
+  }
   const std::string differences = parser::differences_text(series.differences);
   if (!differences.empty()) title += ": " + differences;
   out << '\n' << printable(title) << '\n' << std::string(display_width(title), '=') << '\n';
@@ -114,7 +125,10 @@ void write_scaling_table(const parser::ScalingRuns& runs, const parser::ScalingR
                          std::ostream& out) {
   out << "Tokens/s/GPU: mean of runs ± the half width of its 95 % interval (Student's t on run\n"
          "means). Efficiency: against the smallest scale of the series, 1 is perfect.\n";
-  for (const ScalingSeries& series : report.series) write_series(runs, series, out);
+  const bool with_clusters = has_clusters(report);
+  for (const ScalingSeries& series : report.series) {
+    write_series(runs, series, with_clusters, out);
+  }
   if (report.unplaced.empty()) return;
   out << "\nIn no series:\n";
   write_left_out(runs, report.unplaced, out);
@@ -124,7 +138,7 @@ void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
   out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,scaling,run_count,"
          "tokens_per_s_per_gpu,stddev_sample,low,high,efficiency,efficiency_reason,"
          "speed_against_reference,published_document,published_step_time_s,"
-         "published_tokens_per_s_per_gpu,published_efficiency,differences\r\n";
+         "published_tokens_per_s_per_gpu,published_efficiency,differences,cluster\r\n";
   for (const ScalingSeries& series : report.series) {
     for (const ScalingRow& row : rows_of(series)) {
       CsvLine line(out);
@@ -167,6 +181,7 @@ void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
       }
       const std::string differing = parser::differences_text(differences);
       line.add(std::string_view(differing));
+      line.add(std::string_view(series.cluster));
     }
   }
 }

@@ -81,6 +81,7 @@ export function scaling(stands: PublishedStanding | null, marks: "failed" | "pro
         model_size: "314b",
         dtype: "bf16",
         gpu_type: "h100",
+        cluster: null,
         differences: [],
         scaling: "baseline",
         marks: [],
@@ -121,12 +122,13 @@ export function scaling(stands: PublishedStanding | null, marks: "failed" | "pro
 }
 
 // Of one run, by its dtype and id.
-export function measured(dtype: string, id: number): Scaling {
+export function measured(dtype: string, id: number, cluster: string | null = null): Scaling {
   const answers = scaling(standing(1, 0.97), null);
   const [series] = answers.series;
   const run = series?.points[0]?.runs[0];
   assert.ok(series && run);
   series.dtype = dtype;
+  series.cluster = cluster;
   run.id = id;
   return answers;
 }

@@ -1,7 +1,7 @@
 // Which clusters the board knows, and what each of them has.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Scaling } from "../../web/src/api/types";
+import type { RootList, Scaling } from "../../web/src/api/types";
 import { boardBadge } from "../../web/src/chart/board_picture";
 import { boardRows, boardTable, overview } from "../../web/src/state/board";
 import { askBoard, kNoCluster, type Asked } from "../../web/src/state/board_clusters";
@@ -9,20 +9,13 @@ import { joined, measured, reference, scaling } from "./board_answers";
 
 const kAbort = new AbortController().signal;
 
-// Each configuration on one cluster: no series says which.
-function asked(of: Record<string, Scaling>, everything: Scaling): Asked {
-  const runs = new Map(
-    Object.entries(of).flatMap(([name, { series }]) =>
-      series.flatMap(({ points }) => points.flatMap((one) => one.runs.map(({ id }) => [id, name] as const))),
-    ),
-  );
+function asked(everything: Scaling, roots: RootList["roots"] = [kRoot]): Asked {
   return {
     references: async () => ({
       references: [reference({}), reference({ dtype: "fp8" }), reference({ workload: "llama4" })],
     }),
-    scaling: async (cluster) => (cluster === null ? everything : (of[cluster] ?? scaling(null, null))),
-    roots: async () => ({ roots: [kRoot], parked_files: [], agents: [] }),
-    clusterOf: async (run) => runs.get(run) ?? null,
+    scaling: async () => everything,
+    roots: async () => ({ roots, parked_files: [], agents: [] }),
   };
 }
 
@@ -39,8 +32,8 @@ const kRoot = {
 };
 
 test("clusters that only the runs name are boards of their own", async () => {
-  const of = { alpha: measured("bf16", 1), beta: measured("fp8", 2) };
-  const answer = await askBoard("", kAbort, asked(of, joined(of.alpha, of.beta)));
+  const all = joined(measured("bf16", 1, "alpha"), measured("fp8", 2, "beta"));
+  const answer = await askBoard("", kAbort, asked(all));
   assert.deepEqual(answer.clusters, ["alpha", "beta"]);
   const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one));
   const shown = overview(ofEach).map((row) => [row.name, row.cluster, row.cells[0]?.state]);
@@ -55,25 +48,19 @@ test("clusters that only the runs name are boards of their own", async () => {
 });
 
 test("of one cluster the board is one, with no name in it", async () => {
-  const of = { alpha: measured("bf16", 1) };
-  const answer = await askBoard("", kAbort, asked(of, of.alpha));
+  const all = measured("bf16", 1, "alpha");
+  const answer = await askBoard("", kAbort, asked(all));
   assert.deepEqual(answer.answers.map(({ cluster }) => cluster), [null]);
   const rows = answer.answers.flatMap((one) => boardRows(answer.references, one));
   assert.ok(!boardTable(rows, () => false).heads.includes("cluster"));
   assert.match(boardBadge(rows), />met by 1 of 3</);
-  const chosen = await askBoard("alpha", kAbort, asked(of, of.alpha));
+  const chosen = await askBoard("alpha", kAbort, asked(all));
   assert.deepEqual(chosen.answers.map(({ cluster }) => cluster), ["alpha"]);
 });
 
 test("runs of no named cluster stand beside those of several", async () => {
-  const of = { alpha: measured("bf16", 1), beta: measured("fp8", 2) };
-  const open = measured("bf16", 3);
-  const all = joined(of.alpha, of.beta, open);
-  all.series.forEach((series, at) => {
-    const value = ["alpha", "beta", null][at] ?? null;
-    series.differences = [{ key: "cluster", value }];
-  });
-  const answer = await askBoard("", kAbort, asked(of, all));
+  const all = joined(measured("bf16", 1, "alpha"), measured("fp8", 2, "beta"), measured("bf16", 3));
+  const answer = await askBoard("", kAbort, asked(all));
   const [, , rest] = answer.answers;
   assert.equal(rest?.cluster, kNoCluster);
   assert.deepEqual(
@@ -90,18 +77,16 @@ test("a cluster's name is text in the badge", () => {
 test("of many clusters one is to be chosen", async () => {
   const names = Array.from({ length: 13 }, (_, at) => `c${at}`);
   const roots = names.map((cluster, at) => ({ ...kRoot, id: at + 1, cluster }));
-  const asks: (string | null)[] = [];
-  const many: Asked = {
-    ...asked({}, measured("bf16", 1)),
-    roots: async () => ({ roots, parked_files: [], agents: [] }),
-    scaling: async (cluster) => {
-      asks.push(cluster);
-      return measured("bf16", 1);
-    },
-  };
+  const many = asked(measured("bf16", 1), roots);
   const answer = await askBoard("", kAbort, many);
   assert.deepEqual([answer.answers.length, answer.clusters.length], [0, 13]);
-  assert.deepEqual(asks, [null]);
   const chosen = await askBoard("c3", kAbort, many);
   assert.deepEqual(chosen.answers.map(({ cluster }) => cluster), ["c3"]);
+});
+
+test("a cluster without runs is known by its tree", async () => {
+  const roots = [kRoot, { ...kRoot, id: 2, cluster: "beta" }];
+  const answer = await askBoard("", kAbort, asked(measured("bf16", 1, "alpha"), roots));
+  assert.deepEqual(answer.clusters, ["alpha", "beta"]);
+  assert.deepEqual(answer.answers.map(({ scaling }) => scaling.series.length), [1, 0]);
 });

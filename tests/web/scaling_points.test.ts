@@ -50,6 +50,7 @@ const series: ScalingSeries = {
   model_size: "314b",
   dtype: "bf16",
   gpu_type: "gb200",
+  cluster: null,
   differences: [],
   scaling: "weak",
   marks: [],

@@ -173,6 +173,33 @@ TEST(ScalingSeries, NeverPoolsWhatAComparisonCallsDifferent) {
                   "window 20-40"));
 }
 
+// What one cluster has does not hang on whether others are asked for: its left-out runs and copies
+// are its own, and its series differ from each other only.
+TEST(ScalingSeries, AreOfOneClusterEach) {
+  std::vector<ComparedRun> runs;
+  for (const char* const cluster : {"beta", "alpha", ""}) {
+    runs.push_back(scaled_run(grok(128, 256), 7.2));
+    runs.back().content_key.by_bytes = "one log";
+    runs.push_back(scaled_run(grok(128, 256), 7.2, {11, 44}, RunStatus::failed));
+    if (*cluster == 0) continue;
+    for (std::size_t i = runs.size() - 2; i < runs.size(); ++i) runs[i].cluster = cluster;
+  }
+  const auto report = scale(runs);
+  ASSERT_EQ(report.series.size(), 3U);
+  const auto expect = [&](std::size_t at, const std::string& cluster, std::size_t run) {
+    const ScalingSeries& series = report.series[at];
+    EXPECT_EQ(series.cluster, cluster);
+    EXPECT_THAT(series.differences, IsEmpty());
+    ASSERT_EQ(series.points.size(), 1U) << cluster;
+    EXPECT_THAT(series.points[0].runs, ElementsAre(run));
+    ASSERT_EQ(series.left_out.size(), 1U) << cluster;
+    EXPECT_EQ(series.left_out[0].run, run + 1);
+  };
+  expect(0, "", 4);
+  expect(1, "alpha", 2);
+  expect(2, "beta", 0);
+}
+
 TEST(ScalingSeries, KeepsLayoutsOfOneScaleApart) {
   const auto report = scale({scaled_run(grok(128, 256), 7.2),
                              scaled_run("pretrain_grok1_314b_bf16_gpus128_tp8_pp1_cp1_vp1_ep8_etp4_"

@@ -142,6 +142,10 @@ TEST_F(Scaling, AndHistoryAreOfOneClusterWhereThatIsAsked) {
   EXPECT_THAT(in_time({}), ElementsAre(1, 2));
   EXPECT_THAT(in_time({{"cluster", "eos"}}), ElementsAre(1));
   EXPECT_THAT(in_time({{"cluster", "none of them"}}), IsEmpty());
+  const Json series = get_json("/api/v1/scaling")["series"];
+  ASSERT_EQ(series.size(), 2U);
+  EXPECT_EQ(series[0]["cluster"], "eos");
+  EXPECT_EQ(series[1]["cluster"], "selene");
 }
 
 TEST_F(Scaling, AndHistoryTakeTheNewestOfVeryManyRuns) {

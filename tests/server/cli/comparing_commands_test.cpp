@@ -223,11 +223,17 @@ TEST_F(ComparingCommands, ClustersAreKeptApart) {
     EXPECT_EQ(history["series"][1]["runs"].size(), 1U);
     EXPECT_TRUE(history["series"][2]["cluster"].is_null());  // 256 GPUs, on one cluster only
     EXPECT_EQ(answer("history", {"--cluster", "selene"}).at("series").size(), 1U);
-    EXPECT_EQ(answer("scaling").at("series").size(), 2U);
+    const json scaling = answer("scaling");
+    ASSERT_EQ(scaling.at("series").size(), 2U);
+    EXPECT_EQ(scaling["series"][0]["cluster"], "eos");
+    EXPECT_EQ(scaling["series"][1]["cluster"], "selene");
     EXPECT_EQ(answer("scaling", {"--cluster", "eos"}).at("series").size(), 1U);
     EXPECT_THAT(answer("scaling", {"--cluster", "x"}).get<std::string>(),
                 HasSubstr("no run is of the cluster 'x'"));
   }
+  EXPECT_THAT(run({"scaling", "experiments"}).out,
+              AllOf(HasSubstr("on gb200, cluster eos\n"), HasSubstr("on gb200, cluster selene\n")));
+  EXPECT_THAT(run({"scaling", "--cluster", "eos", "--db", "runs.db"}).out, HasSubstr("on gb200\n"));
 }
 
 TEST_F(ComparingCommands, DatabasesAnswerAsTreesDo) {

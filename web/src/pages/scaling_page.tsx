@@ -31,6 +31,7 @@ import { PlotCopies, tableOnPage } from "../parts/plot_copies";
 import { ClusterChoice } from "../parts/cluster_choice";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
+import { kNoCluster } from "../state/board_clusters";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 
@@ -62,17 +63,16 @@ export function ScalingPage() {
   );
 }
 
-function seriesName(series: ScalingSeries): string {
-  return [formatWorkload(series.workload), series.model_size, series.dtype, series.gpu_type].join(
-    " ",
-  );
+// "grok1 314b bf16 gb200", or "… of alpha" where there are several clusters.
+function seriesName(series: ScalingSeries, withCluster: boolean): string {
+  const { workload, model_size, dtype, gpu_type, cluster } = series;
+  const name = [formatWorkload(workload), model_size, dtype, gpu_type].join(" ");
+  if (!withCluster) return name;
+  return cluster === null ? `${name}, ${kNoCluster}` : `${name} of ${cluster}`;
 }
 
-// In what runs differ from those of the other series of the same model: "release 24.11".
-// Unlike that of every other series.
-function labelOf(series: ScalingSeries): string {
-  const name = seriesName(series);
-  const { differences } = series;
+// Unlike that of every other series: with what its runs differ in from those of the same model.
+function labelOf(name: string, { differences }: ScalingSeries): string {
   return differences.length > 0 ? `${name}, ${differencesText(differences)}` : name;
 }
 
@@ -81,6 +81,7 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
   const shown = scaling.series.filter(
     (series) => !workload || formatWorkload(series.workload) === formatWorkload(workload),
   );
+  const clusters = [...new Set(scaling.series.map(({ cluster }) => cluster))];
   const measured = shown.filter((series) => series.points.length > 0);
   const empty = shown.filter((series) => series.points.length === 0);
   return (
@@ -91,7 +92,7 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
           workloads={scaling.series.map((series) => series.workload)}
           onChoose={(chosen) => setQuery("workload", chosen)}
         />
-        <ClusterChoice />
+        <ClusterChoice further={clusters.flatMap((cluster) => cluster ?? [])} />
         <MeasuredOver />
       </div>
       {measured.length === 0 && (
@@ -104,7 +105,8 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
       )}
       {measured.map((series) => (
         <Series
-          key={`${seriesName(series)} ${differencesText(series.differences)}`}
+          key={labelOf(seriesName(series, true), series)}
+          name={seriesName(series, clusters.length > 1)}
           series={series}
         />
       ))}
@@ -129,10 +131,9 @@ const kKinds: Record<string, string> = {
   baseline: "one scale only",
 };
 
-function Series({ series }: { series: ScalingSeries }) {
-  const name = seriesName(series);
+function Series({ name, series }: { name: string; series: ScalingSeries }) {
   const section = useRef<HTMLElement>(null);
-  const label = labelOf(series);
+  const label = labelOf(name, series);
   const throughput = throughputPlot(series);
   const efficiency = efficiencyPlot(series);
   const [pointed, setPointed] = useState<number | null>(null);
@@ -173,7 +174,7 @@ function Series({ series }: { series: ScalingSeries }) {
         {axis.length > 1 && <span class="no-print">{kPanZoomHint}.</span>}
       </p>
       <p class="window-note">{basesText(series)}</p>
-      <Table series={series} />
+      <Table label={label} series={series} />
       <PlotCopies
         name={`scaling-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`}
         table={() => tableOnPage(section.current?.querySelector("table"))}
@@ -217,9 +218,9 @@ function headsOf(series: ScalingSeries): string[] {
   ];
 }
 
-function Table({ series }: { series: ScalingSeries }) {
+function Table({ label, series }: { label: string; series: ScalingSeries }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={`Table of ${labelOf(series)}`}>
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Table of ${label}`}>
       <table class="plain scaling-table">
         <thead>
           <tr>
