@@ -113,7 +113,8 @@ JSON: one object with
   With --samples each run has samples: every logged step, with the fields that its line had.
   What is not known is null. server/report/parse_output.schema.json is its JSON Schema.
 
-Exit status: 0 when at least one run is complete, 1 when none is, 2 for bad arguments.)";
+Exit status: 0 when at least one run is complete and every PATH could be read, 1 when not, 2 for
+bad arguments.)";
 
 // "  Megatron-Bridge 35-44", a line each.
 std::string dialect_windows() {
@@ -159,6 +160,13 @@ void tell_skipped(const std::vector<report::SkippedFile>& skipped) {
     std::cerr << "llmb-report: skipped " << by_design << (by_design == 1 ? " file" : " files")
               << " that no training log is by its name (sbatch_*.out, vboost*.out)\n";
   }
+}
+
+bool lacks_a_named_one(const report::LogReport& report, const std::vector<std::string>& paths) {
+  return std::ranges::any_of(report.skipped, [&](const report::SkippedFile& file) {
+    return file.kind == report::SkippedFile::Kind::problem &&
+           std::ranges::find(paths, file.path) != paths.end();
+  });
 }
 
 bool wants_colour() {
@@ -250,7 +258,8 @@ int run_parse(ParseArguments arguments) {
     std::cerr << '\n';
   }
   write_report(report, arguments);
-  return report.count(parser::RunStatus::complete) > 0 ? 0 : kFailed;
+  const bool is_whole = !lacks_a_named_one(report, arguments.paths);
+  return is_whole && report.count(parser::RunStatus::complete) > 0 ? 0 : kFailed;
 }
 
 // Throws CLI::ValidationError for what the shell parsers do not know.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "parser/foundation/grouped_number.h"
@@ -93,6 +94,23 @@ void find_root(storage::Reader& reader, storage::RetentionPolicy& policy) {
                                                    root, known.empty() ? "none" : known));
 }
 
+// Whose runs were asked for, where there are none of that name: a name that is misspelt removes
+// nothing, day after day.
+void find_cluster(storage::Reader& reader, const storage::RetentionPolicy& policy,
+                  parser::Instant now) {
+  if (!policy.cluster) return;
+  std::set<std::string> known;
+  for (const storage::RootRecord& root : reader.roots()) known.insert(root.cluster);
+  const storage::RemovalPlan everything = reader.removal_plan({}, now);
+  for (const storage::RemovalGroup& group : everything.groups) known.insert(group.cluster);
+  if (known.contains(*policy.cluster)) return;
+  known.erase("");
+  const std::string names = fmt::format("{}", fmt::join(known, ", "));
+  throw CLI::ValidationError(
+      "--cluster", fmt::format("the database has no runs of a cluster {} that may go; it knows: {}",
+                               *policy.cluster, known.empty() ? "none" : names));
+}
+
 std::string with_advice(const storage::StorageError& error) {
   if (error.kind != storage::StorageError::Kind::busy_elsewhere) return error.what();
   return std::string(error.what()) +
@@ -137,6 +155,7 @@ int run_prune(PruneArguments arguments) {
                              parser::grouped(plan.still_active));
   }
   if (plan.logs.empty()) {
+    if (plan.still_active == 0) find_cluster(reader, *policy, now);
     std::cerr << fmt::format("Nothing to remove: no run is {}.\n", policy->words);
     return 0;
   }

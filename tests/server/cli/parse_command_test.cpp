@@ -173,6 +173,14 @@ TEST(ParseCommand, SaysWhatToDoWhereThereIsNothing) {
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_THAT(missing.err, HasSubstr("no/such/folder: No such file"));
 
+  // Beside one that is read, too: its rows are there, and whoever goes on by the code is told.
+  folder.write("good/experiments/a.out", nemo_log(50));
+  const ProgramRun half = run_program({"parse", "no/such/folder", "good"}, options);
+  EXPECT_EQ(half.exit_code, 1);
+  EXPECT_THAT(half.err, HasSubstr("no/such/folder: No such file"));
+  EXPECT_THAT(half.out, HasSubstr("complete"));
+  fs::remove_all(folder.path() / "good");
+
   const ProgramRun empty = run_program({"parse", "."}, options);
   EXPECT_EQ(empty.exit_code, 1);
   EXPECT_THAT(empty.err, HasSubstr("no training log"));

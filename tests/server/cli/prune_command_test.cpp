@@ -84,6 +84,20 @@ TEST_F(Prune, KnowsATreeByAnyPathThatLeadsThere) {
   EXPECT_EQ(count(), 2);
 }
 
+TEST_F(Prune, SaysWhichClustersThereAreWhereOneIsMisspelt) {
+  EXPECT_THAT(prune({"--cluster", "eos"}).err, HasSubstr("that may go; it knows: none"));
+  folder_.write("tree/b/llmb-config_2.yaml",
+                "job_info:\n  job_id: '2'\ncluster_info:\n  cluster_name: eos\n");
+  ASSERT_EQ(ingest().exit_code, 0);
+  const ProgramRun unknown = prune({"--cluster", "eso", "--yes"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("no runs of a cluster eso that may go; it knows: eos"));
+  const ProgramRun none = prune({"--cluster", "eos", "--older-than", "2000-01-01", "--yes"});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_THAT(none.err, HasSubstr("Nothing to remove"));
+  EXPECT_EQ(count(), 2);
+}
+
 TEST_F(Prune, OfRunsWhoseLogsAreGone) {
   fs::remove(folder_.path() / "tree/b/log_2.out");
   ASSERT_EQ(ingest().exit_code, 0);
