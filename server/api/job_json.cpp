@@ -1,6 +1,22 @@
 #include "server/api/job_json.h"
 
+#include "server/dispatch/launch_variables.h"
+
 namespace llmb::api {
+namespace {
+
+// Null: a script stands in their place.
+Json variables_json(const dispatch::DryRun& run) {
+  if (!run.plan.submits_itself) return nullptr;
+  Json variables = Json::array();
+  for (const auto& [name, value] : run.environment) {
+    const bool is_shown = !dispatch::is_secret_variable(name);
+    variables.push_back({{"name", name}, {"value", is_shown ? Json(value) : Json()}});
+  }
+  return variables;
+}
+
+}  // namespace
 
 Json job_json(const storage::JobRecord& job) {
   Json json;
@@ -49,6 +65,7 @@ Json dry_run_json(const dispatch::DryRun& run) {
   json["run_folder"] = run.place.run_folder;
   json["arguments"] = run.arguments;
   json["script"] = null_if_empty(run.script);
+  json["variables"] = variables_json(run);
   return json;
 }
 

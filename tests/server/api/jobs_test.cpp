@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "server/api/job_json.h"
 #include "tests/server/api/sample_database.h"
 #include "tests/server/api/stand_in_cluster.h"
 
@@ -194,6 +195,18 @@ TEST_F(Jobs, CanBeTriedWithoutBeingSubmitted) {
   EXPECT_EQ(post(kSubmission, {}, {{"dry_run", "true"}}).status, 401);
   EXPECT_EQ(job_count(), 0U);
   EXPECT_TRUE(std::filesystem::is_empty(cluster_->settings.workload_folder));
+}
+
+TEST_F(Jobs, AreTriedWithTheVariablesOfALaunchShThatSubmitsByItself) {
+  const http::Response tried = post(kSubmission, {submit_}, {{"dry_run", "true"}});
+  EXPECT_TRUE(json_of(tried)["dry_runs"][0]["variables"].is_null());
+  dispatch::DryRun run;
+  run.plan.submits_itself = true;
+  run.environment = {{"DTYPE", "bf16"}, {"HF_TOKEN", "set"}};
+  const Json json = dry_run_json(run);
+  EXPECT_TRUE(json["script"].is_null());
+  EXPECT_EQ(json["variables"], Json::parse(R"([{"name": "DTYPE", "value": "bf16"},
+                                               {"name": "HF_TOKEN", "value": null}])"));
 }
 
 TEST_F(Jobs, AreCancelledAsOftenAsAsked) {

@@ -230,6 +230,20 @@ function SentPanel({ answer, jobs }: { answer: Submitted; jobs: Job[] }) {
   );
 }
 
+// A recipe's launch.sh submits by itself, with these variables and no others.
+function Variables({ variables }: { variables: NonNullable<DryRun["variables"]> }) {
+  return (
+    <Table
+      name="Environment of launch.sh"
+      heads={["variable", "value"]}
+      rows={variables.map(({ name, value }) => [
+        name,
+        <span class="wraps">{value ?? "set: a secret, which is not shown"}</span>,
+      ])}
+    />
+  );
+}
+
 function DryRunPanel({ run }: { run: DryRun }) {
   return (
     <section class="panel dry-run" role="status">
@@ -252,11 +266,12 @@ function DryRunPanel({ run }: { run: DryRun }) {
         />
       </details>
       <details class="twin">
-        <summary>What sbatch would be told</summary>
+        <summary>What {run.variables ? "launch.sh" : "sbatch"} would be told</summary>
         <pre class="command" tabIndex={0}>
           {run.arguments.join(" ")}
           {run.script !== null && `\n\n${run.script}`}
         </pre>
+        {run.variables !== null && <Variables variables={run.variables} />}
       </details>
     </section>
   );
