@@ -127,6 +127,11 @@ bool is_a_call_of_the_program(const Words& words, ProgramPlace place) {
   return words.message == kLacksName && place == ProgramPlace::computing;
 }
 
+// Whether what was saved broke off, of which pickle says what it says of a file that is cut.
+bool is_of_saving(const Words& words, ProgramPlace place) {
+  return words.cause == "checkpoint_unreadable" && place == ProgramPlace::computing;
+}
+
 // Whether the words tell of a file and not of which: a checkpoint is made of files, too.
 bool may_be_of_any_file(const Words& words, ProgramPlace place, re2::StringPiece message) {
   if (words.type == kOfAnyFile) return true;
@@ -188,7 +193,8 @@ ExceptionVerdict judge_exception(std::string_view line, ProgramPlace place) {
     const std::string_view cause = cause_by_place(place, type, message);
     return {cause.empty() ? by_words : cause, Basis::words, by_words};
   }
-  if (words != nullptr && is_a_call_of_the_program(*words, place)) {
+  if (words != nullptr &&
+      (is_a_call_of_the_program(*words, place) || is_of_saving(*words, place))) {
     return {"python_exception", Basis::place, by_words};
   }
   if (words != nullptr && words->message != kRefusal) return {by_words, Basis::words, by_words};

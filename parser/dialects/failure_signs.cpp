@@ -23,6 +23,9 @@ constexpr std::array kSignsOfOne = {
     FailureSign{"samples_exhausted", kFinish, "no samples left to consume", ""},
     FailureSign{"job_exited", kFinish, "job exited with code 0", R"(code 0\s*$)"},
     failure("job_exited", "job exited with code ", R"(code -?[0-9]+)"),
+    // Of a script that somebody's own told the end of, and of time(1).
+    failure("job_exited", ".sh exited with ", R"(\.sh exited with (?:code|status) [1-9])"),
+    failure("job_exited", "ommand exited with non-zero status "),
     by_line("raining complete", end_of_training),
     by_line("raining finished", end_of_training),
     by_line("raining done", end_of_training),
@@ -114,6 +117,10 @@ constexpr std::array kSignsOfOne = {
     failure("preempted", "Cluster is preempted or failed"),
     failure("preempted", "evicted, because of "),
     failure("preempted", "imminent node shutdown"),
+    // Of XLA's coordination service, and of who watches a cloud's metadata.
+    failure("preempted", "this task will be preempted at "),
+    failure("preempted", "being reclaimed",
+            R"((?i)\b(?:node|instance|vm)\b.{0,30} being reclaimed)"),
     failure("node_failure", "NodeNotReady"),
     failure("node_failure", "Node is not ready"),
     failure("preempted", " will be terminated", R"((?i)\b(?:instance|node|vm)\b.*will be term)"),

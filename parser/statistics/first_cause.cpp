@@ -19,6 +19,7 @@ bool was_logged_as_warning(const LogEvent& failure) {
   // A program has no trouble where it is told in time that its nodes are taken away, or to end.
   const bool was_told = failure.cause == "preempted" || failure.cause == "interrupted";
   if (weight == LineWeight::note && was_told) return false;
+  if (weight == LineWeight::warning && failure.cause == "preempted") return false;
   return weight != LineWeight::statement && weight != LineWeight::complaint;
 }
 

@@ -386,6 +386,17 @@ TEST(CauseEvaluation, OfCertificationRuns) {
   judge_whole_logs("certification_runs", {.exact = 96, .acceptable = 96, .quoted = 90});
 }
 
+// Of teams that run a vendor's recipes on Slurm, and of everyone else who trains; by two who had
+// not seen the rules. At first sight 88.3 % exact of either, 95.0 and 90.0 % acceptable, 80.0 %
+// with the line. One of each hangs.
+TEST(CauseEvaluation, OfSlurmTeams) {
+  judge_whole_logs("slurm_teams", {.exact = 91, .acceptable = 98, .quoted = 81});
+}
+
+TEST(CauseEvaluation, OfVariedTeams) {
+  judge_whole_logs("varied_teams", {.exact = 95, .acceptable = 96, .quoted = 83});
+}
+
 // Of recipes on 2 to 256 nodes, and what launchers and daemons say round them; by who had not seen
 // the rules. At first sight 92.5 % exact, 97.5 % acceptable, 80.0 % with the line.
 TEST(CauseEvaluation, OfRecipesAtScale) {
