@@ -98,14 +98,10 @@ void find_changes(const HistoryRuns& runs, const ChangeFinder& find_change_point
 
 using Members = std::vector<std::size_t>;  // indexes of runs
 
-// By cluster, where more than one is named; else all together, for runs of one cluster name it
-// from some release on only.
-std::map<std::string, Members> by_cluster(const HistoryRuns& runs, Members members) {
+std::map<std::string, Members> by_cluster(const HistoryRuns& runs, const Members& members) {
   std::map<std::string, Members> parts;
   for (const std::size_t i : members) parts[runs[i]->cluster.value_or("")].push_back(i);
-  const std::size_t named = parts.size() - parts.count("");
-  if (named > 1) return parts;
-  return {{"", std::move(members)}};
+  return parts;
 }
 
 // Indexes of runs: copies by the run that counts in their place.
@@ -145,7 +141,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
   std::map<HistoryKey, Members> members;
   // Null: not selected. Runs of one configuration are of one series.
   std::unordered_map<const HistoryConfiguration*, Members*> known;
-  RunCopies contents;
+  std::map<std::string, RunCopies> contents;  // by cluster
   Copies copies;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const HistoryRun& run = *runs[i];
@@ -155,7 +151,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
     }
     if (entry->second == nullptr || !run.log_step_time_s) continue;
     if (!exclusion_reason(run.marks, included).empty()) continue;
-    if (const auto original = contents.count(run.content_key, i)) {
+    if (const auto original = contents[run.cluster.value_or("")].count(run.content_key, i)) {
       copies.emplace(*original, i);
     } else {
       entry->second->push_back(i);
@@ -164,7 +160,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
   std::erase_if(members, [](const auto& series) { return series.second.empty(); });
   std::vector<HistorySeries> history;
   for (auto& [key, all] : members) {
-    for (auto& [cluster, indexes] : by_cluster(runs, std::move(all))) {
+    for (auto& [cluster, indexes] : by_cluster(runs, all)) {
       HistorySeries series;
       std::tie(series.identity, series.global_batch_size, series.window) = key;
       series.cluster = cluster;

@@ -43,7 +43,7 @@ struct HistorySeries {
   RunIdentity identity;
   std::optional<std::int64_t> global_batch_size;
   std::string window;
-  std::string cluster;  // empty: not known, or all are of one
+  std::string cluster;  // empty: not known
   // Of other series of the same configuration, which are not held against this one.
   std::vector<std::string> other_windows;
   std::vector<std::size_t> runs;    // indexes into the runs given, by their start
@@ -54,8 +54,8 @@ struct HistorySeries {
 
 // What every answer says of the method.
 inline constexpr std::string_view kHistoryMethod =
-    "One value is the logarithm of a run's median step time over its window; logs with the same "
-    "bytes are one run. Runs stand in the "
+    "One value is the logarithm of a run's median step time over its window; of one cluster logs "
+    "with the same bytes are one run. Runs stand in the "
     "order of their starts (of their job ids, where those are not known). Changes of level are "
     "found by penalised segmentation with distances from medians, so that single odd runs are no "
     "change; the penalty is what runs in random order would gain by a split in one of 200 series, "
@@ -66,9 +66,8 @@ using ChangeFinder =
     std::function<std::vector<std::size_t>(std::span<const double>, const SegmentationOptions&)>;
 
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
-// size, dtype, GPU, scale and batch, and by cluster where more than one is named; those of one run
-// too. `selection` is by catalog names. `find_change_points`: change_points(), or what knows its
-// answers.
+// size, dtype, GPU, scale, batch and cluster; those of one run too. `selection` is by catalog
+// names. `find_change_points`: change_points(), or what knows its answers.
 std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
                                        const RunMarkSet& included,
                                        const ChangeFinder& find_change_points = change_points);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "parser/statistics/run_copies.h"
+#include "server/report/cluster_words.h"
 #include "server/report/csv_line.h"
 #include "server/report/history_json.h"
 #include "server/report/text_table.h"
@@ -16,7 +17,7 @@
 namespace llmb::report {
 namespace {
 
-std::string title_of(const parser::HistorySeries& series) {
+std::string title_of(const parser::HistorySeries& series, bool with_cluster) {
   std::string title;
   const parser::RunIdentity& identity = series.identity;
   for (const std::string* const part :
@@ -25,8 +26,7 @@ std::string title_of(const parser::HistorySeries& series) {
   }
   if (identity.gpu_count) title += fmt::format(" on {} GPUs", *identity.gpu_count);
   if (title.empty()) title = "runs that do not say what they train";
-  if (!series.cluster.empty()) title += ", " + series.cluster;
-  return title;
+  return with_cluster ? title + ", " + cluster_words(series.cluster) : title;
 }
 
 std::string differences_text(const parser::HistoryChange& change) {
@@ -49,8 +49,9 @@ const parser::HistoryChange* change_at(const parser::HistorySeries& series, std:
 
 void write_history_table(const parser::HistoryRuns& runs,
                          const std::vector<parser::HistorySeries>& history, std::ostream& out) {
+  const bool with_clusters = has_clusters(history);
   for (const parser::HistorySeries& series : history) {
-    const std::string title = printable(title_of(series));
+    const std::string title = printable(title_of(series, with_clusters));
     out << '\n' << title << '\n' << std::string(display_width(title), '=') << '\n';
     TextTable table({">Id", "Run", ">Job", "Started", ">Step time median (s)", "Level"});
     for (std::size_t i = 0; i < series.runs.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <tuple>
 
+#include "server/report/cluster_words.h"
 #include "server/report/csv_line.h"
 #include "server/report/text_table.h"
 
@@ -79,20 +80,11 @@ void write_left_out(const parser::ScalingRuns& runs,
   }
 }
 
-// Clusters are told where there are several.
-bool has_clusters(const parser::ScalingReport& report) {
-  return std::ranges::any_of(report.series, [&](const ScalingSeries& series) {
-    return series.cluster != report.series.front().cluster;
-  });
-}
-
 void write_series(const parser::ScalingRuns& runs, const ScalingSeries& series, bool with_cluster,
                   std::ostream& out) {
   std::string title =
       series.workload + " " + series.model_size + " " + series.dtype + " on " + series.gpu_type;
-  if (with_cluster) {
-    title += series.cluster.empty() ? ", no cluster named" : ", cluster " + series.cluster;
-  }
+  if (with_cluster) title += ", " + cluster_words(series.cluster);
   const std::string differences = parser::differences_text(series.differences);
   if (!differences.empty()) title += ": " + differences;
   out << '\n' << printable(title) << '\n' << std::string(display_width(title), '=') << '\n';
@@ -125,7 +117,7 @@ void write_scaling_table(const parser::ScalingRuns& runs, const parser::ScalingR
                          std::ostream& out) {
   out << "Tokens/s/GPU: mean of runs ± the half width of its 95 % interval (Student's t on run\n"
          "means). Efficiency: against the smallest scale of the series, 1 is perfect.\n";
-  const bool with_clusters = has_clusters(report);
+  const bool with_clusters = has_clusters(report.series);
   for (const ScalingSeries& series : report.series) {
     write_series(runs, series, with_clusters, out);
   }

@@ -166,9 +166,8 @@ test("series of one configuration have names that tell them apart", () => {
     "llama3 70b fp8, 64 × gb200, eos",
     "llama3 70b fp8, 64 × gb200, no cluster named",
   ]);
-  // One cluster is named where several ran the same, so that of another window may have none.
-  assert.deepEqual(namesOf(here, weekly([2], { window: "11-44" })), [
-    "llama3 70b fp8, 64 × gb200, eos, window 35-44",
+  assert.deepEqual(namesOf(here, weekly([2], { window: "11-44", cluster: "eos" })), [
+    "llama3 70b fp8, 64 × gb200, window 35-44",
     "llama3 70b fp8, 64 × gb200, window 11-44",
   ]);
   assert.deepEqual(namesOf(nowhere, weekly([2], { global_batch_size: 256 })), [

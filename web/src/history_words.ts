@@ -15,29 +15,29 @@ export function seriesName(series: HistorySeries): string {
   return [configurationName(series), series.cluster].filter(Boolean).join(", ");
 }
 
-// With what tells them apart: the cluster, and of one configuration's series the global batch size
-// and the window, as far as these differ.
+// With what tells them apart: the cluster where there are several, and of one configuration's series
+// the global batch size and the window, as far as these differ.
 export function seriesNames(all: readonly HistorySeries[]): Map<HistorySeries, string> {
   const byName = new Map<string, HistorySeries[]>();
   for (const one of all) {
     const name = configurationName(one);
     byName.set(name, [...(byName.get(name) ?? []), one]);
   }
+  const severalClusters = all.some(({ cluster }) => cluster !== all[0]?.cluster);
   const names = new Map<HistorySeries, string>();
   for (const [name, alike] of byName) {
-    for (const one of alike) names.set(one, [name, ...tellingParts(one, alike)].join(", "));
+    for (const one of alike) {
+      const ofCluster = severalClusters ? [one.cluster ?? "no cluster named"] : [];
+      names.set(one, [name, ...ofCluster, ...tellingParts(one, alike)].join(", "));
+    }
   }
   return names;
 }
 
 function tellingParts(one: HistorySeries, alike: readonly HistorySeries[]): string[] {
-  const { cluster, global_batch_size: batch, window } = one;
+  const { global_batch_size: batch, window } = one;
   const others = alike.filter((other) => other !== one);
   const parts: string[] = [];
-  if (cluster !== null) parts.push(cluster);
-  else if (others.some((other) => other.global_batch_size === batch && other.window === window)) {
-    parts.push("no cluster named"); // the others' runs name theirs
-  }
   if (others.some((other) => other.global_batch_size !== batch)) {
     parts.push(batch === null ? "global batch not stated" : `global batch ${formatCount(batch)}`);
   }

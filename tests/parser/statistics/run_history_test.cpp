@@ -1,5 +1,6 @@
 #include "parser/statistics/run_history.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -9,6 +10,8 @@
 
 namespace llmb::parser {
 namespace {
+
+using testing::ElementsAre;
 
 ComparedRun run_at(std::int64_t job, double step_time_s, const std::string& release) {
   ComparedRun run;
@@ -119,13 +122,15 @@ TEST(RunHistory, KeepsGpusApartThatTheRecipesTell) {
   EXPECT_TRUE(history[0].changes.empty());
 }
 
-TEST(RunHistory, KeepsClustersApartWhereThereAreTwo) {
+TEST(RunHistory, KeepsClustersApart) {
   auto runs = made_runs();
   for (auto& run : runs) run.cluster = "eos";
-  runs[5].cluster = std::nullopt;
-  ASSERT_EQ(run_history(history_runs(runs), {}, {}).size(),
-            1U);  // who does not say it is of the only one
-  EXPECT_EQ(run_history(history_runs(runs), {}, {})[0].cluster, "");
+  runs[5].cluster = std::nullopt;  // who does not say it may be of any
+  const auto with_unnamed = run_history(history_runs(runs), {}, {});
+  ASSERT_EQ(with_unnamed.size(), 2U);
+  EXPECT_EQ(with_unnamed[0].cluster, "");
+  EXPECT_THAT(with_unnamed[0].runs, ElementsAre(5U));
+  EXPECT_EQ(with_unnamed[1].cluster, "eos");
   // In turn on two clusters of another speed each: no change of either.
   runs.clear();
   for (int job = 1; job <= 24; ++job) {
