@@ -177,7 +177,7 @@ class Reader {
                                                const parser::RunPath& log);
   std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest
   std::optional<LogCursor> cursor(RunId id);
-  // A root's runs whose logs are gone, and that are told to be running.
+  // A root's runs that are told to be running, and whose logs are gone or were written anew.
   std::vector<RunId> vanished_while_running(RootId root);
   // What is known of the bytes of its log at both ends, a pushed one's by its agent's word.
   LogEnds log_ends(RunId id);

@@ -255,8 +255,8 @@ std::optional<LogCursor> Reader::cursor(RunId id) {
 std::vector<RunId> Reader::vanished_while_running(RootId root) {
   std::vector<RunId> runs;
   Statement& select = impl_->connection.kept(
-      "SELECT id FROM run WHERE status = 'running' AND vanished_at IS NOT NULL AND root_id = ?"
-      " ORDER BY id");
+      "SELECT id FROM run WHERE status = 'running' AND root_id = ?"
+      " AND (vanished_at IS NOT NULL OR is_superseded = 1) ORDER BY id");
   select.integer(root);
   while (select.step()) runs.push_back(select.read_integer());
   return runs;

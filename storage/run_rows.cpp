@@ -369,7 +369,7 @@ void write_listed(Connection& connection, RunId run, const ListedResult& listed)
 bool write_verdict_of_vanished(Connection& connection, const RunRecord& run) {
   static const std::string sql = "UPDATE run SET revision = revision + 1, " +
                                  join(kSummaryColumns, " = ?") +
-                                 " WHERE id = ? AND vanished_at IS NOT NULL";
+                                 " WHERE id = ? AND (vanished_at IS NOT NULL OR is_superseded = 1)";
   IngestBatch verdict;
   verdict.summary = run.summary;
   verdict.window_source = run.window_source;

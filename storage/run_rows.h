@@ -65,7 +65,8 @@ void write_chosen(Connection& connection, RunId run, const parser::RunConfigurat
                   const ListedResult& listed);
 // With the run's identity.
 void write_listed(Connection& connection, RunId run, const ListedResult& listed);
-// Its summary and what lists show; false, and nothing, where its log is there (again).
+// Its summary and what lists show; false, and nothing, where its log is there (again),
+// and is still the one that it was read from.
 bool write_verdict_of_vanished(Connection& connection, const RunRecord& run);
 // Marks a run that a profiler slowed, as far as its stored profiles and its configuration tell.
 void mark_profiled(Connection& connection, RunId run,

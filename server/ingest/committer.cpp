@@ -100,7 +100,7 @@ void Committer::check_neighbours() {
 void Committer::write(std::vector<WriteItem> items) {
   std::vector<WorkResult> with_batch;
   once_there_is_memory([&] { with_batch.reserve(items.size()); });
-  bool has_vanished = false;
+  bool has_vanished = false;  // a log, or what it held before
   for (auto& item : items) {
     if (const auto* task = std::get_if<WriterTask>(&item)) {
       (*task)(writer_);
@@ -112,6 +112,7 @@ void Committer::write(std::vector<WriteItem> items) {
       has_vanished = has_vanished || std::holds_alternative<VanishedFile>(item);
       write_note(item);
     } else if (result->batch) {
+      has_vanished = has_vanished || result->batch->generation > 0;
       with_batch.push_back(std::move(*result));
     } else {
       write_configuration(std::move(*result));

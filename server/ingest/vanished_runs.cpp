@@ -27,7 +27,9 @@ void judge_as_over(storage::Reader& reader, const parser::Catalog& catalog,
   const parser::Judgement judgement = parser::judge_run(catalog, log, options);
   run.listed = listed_result(catalog, judgement, run.configuration, run.facts);
   run.summary = judgement.summary;
-  run.summary.status_reason += "; its log was deleted or moved while it was running";
+  run.summary.status_reason += run.is_superseded
+                                   ? "; its log was written anew while it was running"
+                                   : "; its log was deleted or moved while it was running";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Verdicts of runs whose logs went away while they were running. Nothing more of such a log will be
-// read, so what there is is the end; one that is there again is judged anew when it is looked at.
+// Verdicts of runs whose logs went away, or were written anew, while they were running. Nothing
+// more of such a log will be read, so what there is is the end; one that is there again is judged
+// anew when it is looked at.
 #pragma once
 
 #include <span>

@@ -101,6 +101,25 @@ TEST_F(IngestRewrite, FollowsAFolderThatIsRenamedWithWhatIsInIt) {
   EXPECT_TRUE(eventually([&] { return steps_of("z/b/c/run.out").size() == 30; }));
 }
 
+// Nothing more is read of what was there before.
+TEST_F(IngestRewrite, JudgesTheRunAsOverOfWhatALogHeldBefore) {
+  write("run.out", nemo_lines(0, 20));
+  ingest_once();
+  ASSERT_EQ(run_of("run.out")->summary.status, parser::RunStatus::running);
+  write("run.out", nemo_lines(0, 10, 49, 7.5));
+  ingest_once();
+  EXPECT_EQ(run_of("run.out")->summary.status, parser::RunStatus::running);
+  storage::RunQuery all;
+  all.filter.include_superseded = true;
+  const storage::RunPage page = storage::Reader(database_).runs(all);
+  const auto before = std::find_if(page.runs.begin(), page.runs.end(),
+                                   [](const storage::RunRecord& run) { return run.is_superseded; });
+  ASSERT_NE(before, page.runs.end());
+  EXPECT_EQ(before->summary.status, parser::RunStatus::incomplete);
+  EXPECT_NE(before->summary.status_reason.find("written anew"), std::string::npos)
+      << before->summary.status_reason;
+}
+
 TEST_F(IngestRewrite, KeepsTheNewestGenerationsOnly) {
   for (int i = 0; i < 8; ++i) {
     write("run.out", nemo_lines(0, 10 + i, 49, 5.0 + i));
