@@ -36,29 +36,46 @@ void add_desk_options(CLI::App& command, DeskArguments& arguments) {
                    "Keep the database on a file system that is not known to be local");
 }
 
-DeskSettings desk_settings(const DeskArguments& arguments, bool submits) {
-  ServeSettings configured;
-  if (!arguments.configuration_file.empty()) {
-    configured = read_serve_configuration(arguments.configuration_file);
-  }
-  DeskSettings desk;
-  if (configured.cluster) desk.cluster = configured.cluster->settings;
+namespace {
+
+ServeSettings configured_settings(const DeskArguments& arguments) {
+  if (arguments.configuration_file.empty()) return {};
+  return read_serve_configuration(arguments.configuration_file);
+}
+
+dispatch::ClusterSettings cluster_of(const ServeSettings& configured,
+                                     const DeskArguments& arguments, bool submits) {
+  dispatch::ClusterSettings cluster;
+  if (configured.cluster) cluster = configured.cluster->settings;
   if (!arguments.cluster.empty()) {
-    if (configured.cluster && desk.cluster.name != arguments.cluster) {
+    if (configured.cluster && cluster.name != arguments.cluster) {
       throw BadConfiguration("--cluster " + arguments.cluster + " is not the cluster of " +
-                             arguments.configuration_file + ", which is " + desk.cluster.name);
+                             arguments.configuration_file + ", which is " + cluster.name);
     }
-    desk.cluster.name = arguments.cluster;
+    cluster.name = arguments.cluster;
   }
-  if (desk.cluster.name.empty()) desk.cluster.name = "default";
-  const bool had_folder = !desk.cluster.workload_folder.empty();
-  auto completed = complete_cluster(desk.cluster, arguments.workloads);
-  if (!completed && !submits && !had_folder && desk.cluster.workload_folder.empty()) {
-    desk.cluster.workload_folder = "/";  // nothing is written there without a submission
-    completed = complete_cluster(desk.cluster);
+  if (cluster.name.empty()) cluster.name = "default";
+  const bool had_folder = !cluster.workload_folder.empty();
+  auto completed = complete_cluster(cluster, arguments.workloads);
+  if (!completed && !submits && !had_folder && cluster.workload_folder.empty()) {
+    cluster.workload_folder = "/";  // nothing is written there without a submission
+    completed = complete_cluster(cluster);
   }
   if (!completed) throw BadConfiguration(completed.error().message);
-  desk.cluster.takes_any_container = submits;
+  cluster.takes_any_container = submits;
+  return cluster;
+}
+
+}  // namespace
+
+dispatch::ClusterSettings submitting_cluster(const DeskArguments& arguments) {
+  return cluster_of(configured_settings(arguments), arguments, true);
+}
+
+DeskSettings desk_settings(const DeskArguments& arguments, bool submits) {
+  const ServeSettings configured = configured_settings(arguments);
+  DeskSettings desk;
+  desk.cluster = cluster_of(configured, arguments, submits);
   desk.database.path = !arguments.database.empty() ? arguments.database
                        : configured.database       ? *configured.database
                                                    : default_database_path();

@@ -32,6 +32,10 @@ struct DeskSettings {
   storage::OpenOptions database;
 };
 
+// The cluster that jobs are to be submitted to, for what needs no database. Throws
+// BadConfiguration.
+dispatch::ClusterSettings submitting_cluster(const DeskArguments& arguments);
+
 // `submits`: a folder for runs has to be known. Throws BadConfiguration.
 DeskSettings desk_settings(const DeskArguments& arguments, bool submits);
 

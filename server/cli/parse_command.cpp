@@ -133,7 +133,8 @@ std::vector<std::string> default_folders() {
   std::vector<std::string> folders;
   for (const ingest::RootOptions& root : choose_roots({}, notes)) folders.push_back(root.path);
   for (const std::string& note : notes) std::cerr << "llmb-report parse: " << note << '\n';
-  if (!folders.empty()) return folders;
+  // A variable names trees, and none is there: this folder is not meant.
+  if (!folders.empty() || !notes.empty()) return folders;
   std::error_code error;
   for (const char* const folder : {"experiments", "results"}) {
     if (std::filesystem::exists(folder, error)) folders.emplace_back(folder);
@@ -208,8 +209,8 @@ int run_parse(ParseArguments arguments) {
     arguments.paths = default_folders();
     if (arguments.paths.empty()) {
       std::cerr
-          << "llmb-report: no folder 'experiments' or 'results' here: name a folder or a log, "
-             "or set LLMB_WORKLOAD\n";
+          << "llmb-report: nothing to read: name a folder or a log, set LLMB_WORKLOAD, or go to "
+             "where 'experiments' or 'results' is\n";
       return kFailed;
     }
   }

@@ -13,6 +13,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
+#include "server/cli/job_desk.h"
 #include "server/cli/retention_filters.h"
 #include "server/cli/watched_trees.h"
 #include "server/dispatch/wall_clock.h"
@@ -141,7 +142,10 @@ int run_prune(PruneArguments arguments) {
   if (arguments.database.path.empty()) arguments.database.path = default_database_path();
   // Before anything is planned, so that nobody changes what was shown.
   std::unique_ptr<storage::Writer> writer;
-  if (arguments.is_meant) writer = std::make_unique<storage::Writer>(arguments.database);
+  if (arguments.is_meant) {
+    require_made(arguments.database);
+    writer = std::make_unique<storage::Writer>(arguments.database);
+  }
   storage::Reader reader(arguments.database.path);
   find_root(reader, *policy);
   const storage::RemovalPlan plan = reader.removal_plan(*policy, now);

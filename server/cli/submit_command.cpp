@@ -171,12 +171,12 @@ int submit(const SubmitArguments& arguments) {
   }
   const dispatch::Environment secrets = shell_variables(dispatch::secret_variables());
   if (arguments.is_dry_run) {
-    auto settings = desk_settings(desk_arguments, true);
-    settings.cluster.launch_environment = launch_environment(secrets);
+    dispatch::ClusterSettings cluster = submitting_cluster(desk_arguments);
+    cluster.launch_environment = launch_environment(secrets);
     // Before a copy takes its place, which is not made here.
-    const dispatch::RunnerFacts runner = dispatch::ask_runner(settings.cluster);
-    place_runner(settings.cluster, arguments);
-    auto runs = dispatch::dry_run(*submissions, settings.cluster, **catalog, runner);
+    const dispatch::RunnerFacts runner = dispatch::ask_runner(cluster);
+    place_runner(cluster, arguments);
+    auto runs = dispatch::dry_run(*submissions, cluster, **catalog, runner);
     if (!runs) return complain("submit", runs.error().message, kBadArguments);
     return print_dry_runs(*runs);
   }

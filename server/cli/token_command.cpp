@@ -91,8 +91,11 @@ int create(const TokenArguments& arguments) {
   record.former_cluster = arguments.former_cluster;
   record.created_at = dispatch::instant_text(now);
   record.expires_at = dispatch::instant_text(now + std::chrono::hours(24) * arguments.days);
+  // Written first: a token that nobody has could not be made anew, since its name is taken.
+  if (!(std::cout << token << std::endl)) {
+    return complain("token", "the token could not be written, and none was made", kFailed);
+  }
   store.insert_token(record);
-  std::cout << token << '\n';
   std::cerr << "It is shown this once, and expires at " << record.expires_at.substr(0, 19)
             << "Z.\n";
   return 0;

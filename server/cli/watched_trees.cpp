@@ -23,7 +23,7 @@ std::string shell_variable(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-std::vector<std::string> paths_of_environment() {
+std::vector<std::string> paths_of_environment(std::vector<std::string>& notes) {
   for (const char* name : {"LLMB_WORKLOAD", "STAGE_PATH"}) {
     if (std::string path = shell_variable(name); !path.empty()) return {std::move(path)};
   }
@@ -37,6 +37,8 @@ std::vector<std::string> paths_of_environment() {
     if (at->is_directory(unreadable)) paths.push_back(at->path().string());
     if (error) break;
   }
+  if (paths.empty())
+    notes.push_back("LLMB_INSTALL names no tree: " + install + "/workloads has no folder");
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -84,7 +86,7 @@ std::vector<ingest::RootOptions> roots_at(const std::vector<std::string>& paths)
 std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> given,
                                               std::vector<std::string>& notes,
                                               const std::optional<ingest::RootOptions>& of_jobs) {
-  if (given.empty()) given = roots_at(paths_of_environment());
+  if (given.empty()) given = roots_at(paths_of_environment(notes));
   const std::size_t named = given.size();
   if (of_jobs) given.push_back(*of_jobs);
   std::vector<PlacedRoot> all;
@@ -109,8 +111,9 @@ std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> g
     if (outer == nullptr) {
       roots.push_back(all[i].root);
     } else if (i < all_named) {  // nobody named the others
-      notes.push_back(all[i].root.path + " is part of " + outer->root.path +
-                      ", and watched with it");
+      const bool is_twin = all[i].place == outer->place;
+      notes.push_back(all[i].root.path + (is_twin ? " is the same as " : " is part of ") +
+                      outer->root.path + ", and watched with it");
     }
   }
   return roots;

@@ -13,8 +13,8 @@ namespace llmb::cli {
 // $LLMB_INSTALL/workloads. Where `experiments` or `results` in a root is a symbolic link to a
 // folder elsewhere, that folder is a root too: links inside a tree are not followed. A root that
 // lies in another, or is there twice, is left out, since its logs would be read twice; `notes`
-// gets a sentence on each. `of_jobs`, where jobs' runs go, is one more root, unless it lies in one
-// of the others. Empty when nothing names a root.
+// gets a sentence on each, and on an $LLMB_INSTALL without such folders. `of_jobs`, where jobs'
+// runs go, is one more root, unless it lies in one of the others. Empty when nothing names a root.
 std::vector<ingest::RootOptions> choose_roots(
     std::vector<ingest::RootOptions> given, std::vector<std::string>& notes,
     const std::optional<ingest::RootOptions>& of_jobs = {});

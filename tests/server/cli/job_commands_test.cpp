@@ -326,6 +326,14 @@ TEST_F(JobCommands, TokensAreShownOnceAndRevoked) {
   database << std::ifstream(folder_.path() / "jobs.db", std::ios::binary).rdbuf();
   EXPECT_THAT(database.str(), Not(HasSubstr(made.out.substr(5, 20))));
   EXPECT_EQ(run({"token", "create", "ci", "--scope", "submit"}).exit_code, 2);
+  if (std::filesystem::exists("/dev/full")) {
+    const ProgramRun unread = run_program({"token", "create", "cron", "--scope", "read", "--config",
+                                           "llmb.yaml", "--allow-network-file-system"},
+                                          {folder_.path(), environment_, false, "/dev/full"});
+    EXPECT_EQ(unread.exit_code, 1);
+    EXPECT_THAT(unread.err, HasSubstr("none was made"));
+    EXPECT_EQ(run({"token", "create", "cron", "--scope", "read"}).exit_code, 0);
+  }
   EXPECT_EQ(run({"token", "create", "x", "--scope", "root"}).exit_code, 2);
   EXPECT_EQ(run({"token", "create", "a b", "--scope", "read"}).exit_code, 2);
   EXPECT_EQ(run({"token", "create", "x", "--scope", "read", "--formerly", "eos"}).exit_code, 2);

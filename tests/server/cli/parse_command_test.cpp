@@ -169,6 +169,14 @@ TEST(ParseCommand, SaysWhatToDoWhereThereIsNothing) {
   EXPECT_THAT(no_default.err, HasSubstr("set LLMB_WORKLOAD"));
   EXPECT_THAT(no_default.out, IsEmpty());
 
+  // A variable that names no tree does not mean this folder.
+  folder.write("good/experiments/a.out", nemo_log(50));
+  const ProgramRun no_tree = run_program(
+      {"parse"}, {folder.path() / "good", {{"LLMB_INSTALL", folder.path() / "none"}}, false});
+  EXPECT_EQ(no_tree.exit_code, 1);
+  EXPECT_THAT(no_tree.err, HasSubstr("/none/workloads has no folder"));
+  std::filesystem::remove_all(folder.path() / "good");
+
   const ProgramRun missing = run_program({"parse", "no/such/folder"}, options);
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_THAT(missing.err, HasSubstr("no/such/folder: No such file"));
@@ -179,7 +187,7 @@ TEST(ParseCommand, SaysWhatToDoWhereThereIsNothing) {
   EXPECT_EQ(half.exit_code, 1);
   EXPECT_THAT(half.err, HasSubstr("no/such/folder: No such file"));
   EXPECT_THAT(half.out, HasSubstr("complete"));
-  fs::remove_all(folder.path() / "good");
+  std::filesystem::remove_all(folder.path() / "good");
 
   const ProgramRun empty = run_program({"parse", "."}, options);
   EXPECT_EQ(empty.exit_code, 1);

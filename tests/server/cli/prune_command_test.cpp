@@ -116,6 +116,15 @@ TEST_F(Prune, IsRefusedWithoutAFilterAndWithAnAgeThatIsNone) {
   EXPECT_THAT(prune({"--older-than", "2100-01-01"}).err, HasSubstr("To remove 2 runs"));
 }
 
+TEST_F(Prune, MakesNoDatabase) {
+  for (const char* const age : {"400d", "1d"}) {
+    const ProgramRun refused = run({"prune", "--db", "nosuch.db", "--older-than", age, "--yes"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("nosuch.db: No such file"));
+  }
+  EXPECT_FALSE(fs::exists(folder_.path() / "nosuch.db"));
+}
+
 TEST_F(Prune, SaysWhatToDoWhileADaemonHasTheDatabase) {
   const storage::Writer daemon({folder_.file("runs.db"), true});
   const ProgramRun refused = prune({"--older-than", "400d", "--yes"});
