@@ -66,6 +66,8 @@ describe("a central server", () => {
         const runs = (await (await answer).text()).match(/"id":\d+/g);
         assert.deepEqual([...new Set(runs)], ['"id":2']);
         await page.waitForURL(/cluster=selene/);
+        const offered = await choice.locator("option").allTextContents();
+        assert.deepEqual(offered, ["all", "eos", "selene"]);
       });
     }
   });

@@ -63,16 +63,16 @@ export function BoardPage() {
 }
 
 function Answered({ answers }: { answers: BoardAnswers }) {
-  if (answers.answers.length === 0) return <ChooseOne clusters={answers.clusters} />;
+  if (answers.answers.length === 0) return <ChooseOne count={answers.clusters.length} />;
   return isCertification() ? <Certified answers={answers} /> : <Board answers={answers} />;
 }
 
-function ChooseOne({ clusters }: { clusters: string[] }) {
+function ChooseOne({ count }: { count: number }) {
   return (
-    <HintPanel title={`${formatPlural(clusters.length, "cluster")}: choose one`}>
+    <HintPanel title={`${formatPlural(count, "cluster")}: choose one`}>
       <p>Each has a board of its own; so many are not shown together.</p>
       <div class="filters">
-        <ClusterChoice further={clusters} />
+        <ClusterChoice />
       </div>
     </HintPanel>
   );
@@ -116,8 +116,7 @@ function Views() {
 }
 
 function Certified({ answers }: { answers: BoardAnswers }) {
-  const { launchedAt, clusters } = answers;
-  return <CertificationView rows={useRows(answers)} launchedAt={launchedAt} clusters={clusters} />;
+  return <CertificationView rows={useRows(answers)} launchedAt={answers.launchedAt} />;
 }
 
 const kMeanings: Record<CellState, string> = {
@@ -164,7 +163,7 @@ function Board({ answers }: { answers: BoardAnswers }) {
           word={formatWorkload}
         />
         <Filter name="gpu_type" label="GPU type" values={rows.map((row) => row.gpuType)} />
-        <ClusterChoice further={answers.clusters} />
+        <ClusterChoice />
         <CopyTable table={() => boardTable(measuredFirst, isStale)} />
         <span class="copies no-print">
           <button

@@ -29,10 +29,9 @@ import { RunLinks } from "./board_cell";
 interface Props {
   rows: BoardRow[];
   launchedAt: Map<number, string>;
-  clusters: string[];
 }
 
-export function CertificationView({ rows, launchedAt, clusters }: Props) {
+export function CertificationView({ rows, launchedAt }: Props) {
   const gpuType = queryValue("gpu_type");
   const all = suites(certifications(rows, launchedAt, nowMs.value));
   const shown = all.filter((suite) => !gpuType || suite.gpuType === gpuType);
@@ -53,7 +52,7 @@ export function CertificationView({ rows, launchedAt, clusters }: Props) {
           values={[...new Set(all.map((suite) => suite.gpuType))]}
           onChoose={(value) => setQuery("gpu_type", value)}
         />
-        <ClusterChoice further={clusters} />
+        <ClusterChoice />
         <CopyTable table={() => certificationTable(shown)} />
       </div>
       {shown.map((suite) => (

@@ -25,6 +25,7 @@ import { Instant } from "../parts/values";
 import { ClusterChoice } from "../parts/cluster_choice";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
+import { learnClusters } from "../state/clusters";
 import { kHistoryKeys } from "../state/history";
 import { hrefOf, navigate } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
@@ -43,7 +44,11 @@ export function HistoryPage() {
   usePageTitle("History");
   const answer = useAnswer(
     query.toString(),
-    (abort) => fetchHistory(query, abort),
+    async (abort) => {
+      const history = await fetchHistory(query, abort);
+      learnClusters(history.series);
+      return history;
+    },
     () => true,
   );
   const history = answer.value.value;

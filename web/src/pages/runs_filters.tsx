@@ -17,6 +17,7 @@ import {
   type RangeEnd,
   type RangeKey,
 } from "../state/list_state";
+import { clusters } from "../state/clusters";
 import type { Choices } from "../state/run_list";
 import { markWord } from "../mark_words";
 import { choicesByWord } from "../state/one_name";
@@ -58,16 +59,17 @@ export function RunsFilters({ state, choices, onChange, onClear }: Props) {
       onNone={() => onChange({ ...state, [key]: [] })}
     />
   );
-  // Where no tree has a cluster's name there is nothing to choose.
+  const values = { ...choices, cluster: clusters.value };
+  // Where nobody named a cluster there is nothing to choose.
   const offered = kChoiceKeys.filter(
-    (key) => key !== "cluster" || choices.cluster.length > 0 || state.cluster.length > 0,
+    (key) => key !== "cluster" || values.cluster.length > 0 || state.cluster.length > 0,
   );
   return (
     <search>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <TextFilter value={state.q} onChange={(q) => onChange({ ...state, q }, true)} />
         {list("status", "status", kStatuses, statusWord)}
-        {offered.map((key) => list(key, kChoiceLabels[key], choices[key], kChoiceWords[key]))}
+        {offered.map((key) => list(key, kChoiceLabels[key], values[key], kChoiceWords[key]))}
         {list("mark", "marks", kMarks, markWord)}
         <Ranges state={state} onChange={(ranges) => onChange({ ...state, ranges })} />
         {state.experiment.map((experiment) => (

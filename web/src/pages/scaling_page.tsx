@@ -32,6 +32,7 @@ import { ClusterChoice } from "../parts/cluster_choice";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { kNoCluster } from "../state/board_clusters";
+import { learnClusters } from "../state/clusters";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 
@@ -47,7 +48,11 @@ export function ScalingPage() {
   usePageTitle("Scaling");
   const answer = useAnswer(
     query.toString(),
-    (abort) => fetchScaling(query, abort),
+    async (abort) => {
+      const scaling = await fetchScaling(query, abort);
+      learnClusters(scaling.series);
+      return scaling;
+    },
     () => true,
   );
   const scaling = answer.value.value;
@@ -92,7 +97,7 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
           workloads={scaling.series.map((series) => series.workload)}
           onChoose={(chosen) => setQuery("workload", chosen)}
         />
-        <ClusterChoice further={clusters.flatMap((cluster) => cluster ?? [])} />
+        <ClusterChoice />
         <MeasuredOver />
       </div>
       {measured.length === 0 && (

@@ -3,6 +3,7 @@
 import { fetchReferences, fetchRoots, fetchScaling } from "../api/client";
 import type { Reference, RootList, Scaling } from "../api/types";
 import { kBoardInclude, kRunsNamed, launchTimes, type ClusterAnswer } from "./board";
+import { clusterNames, learnClusters } from "./clusters";
 import { rootList } from "./service";
 
 // Each is a board of its own to read.
@@ -15,7 +16,7 @@ export interface BoardAnswers {
   references: Reference[];
   // One, or one for each cluster; none where there are too many to show together.
   answers: ClusterAnswer[];
-  clusters: string[]; // all that are known
+  clusters: string[]; // that these runs and the trees are of, or the chosen one
   launchedAt: Map<number, string>; // of the runs that the board names
   olderRuns: number;
 }
@@ -39,12 +40,6 @@ export const kApi: Asked = {
   roots: async () => rootList.value ?? (await fetchRoots()),
 };
 
-// Those of trees that hold no run yet, too.
-function clusterNames({ series }: Scaling, { roots }: RootList): string[] {
-  const named = [...roots, ...series].flatMap(({ cluster }) => cluster ?? []);
-  return [...new Set(named)].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-}
-
 // Of the runs of several clusters what each has, and those that name none.
 function answersOf(all: Scaling, clusters: readonly string[]): ClusterAnswer[] {
   if (clusters.length < 2) return [{ cluster: null, scaling: all }];
@@ -65,12 +60,14 @@ export async function askBoard(
   abort: AbortSignal,
   asked: Asked = kApi,
 ): Promise<BoardAnswers> {
-  const [{ references }, scaling, roots] = await Promise.all([
+  const [{ references }, scaling, { roots }] = await Promise.all([
     asked.references(abort),
     asked.scaling(chosen || null, abort),
     asked.roots(abort),
   ]);
-  const clusters = chosen ? [chosen] : clusterNames(scaling, roots);
+  learnClusters(scaling.series);
+  // Those of trees that hold no run yet, too.
+  const clusters = chosen ? [chosen] : clusterNames([...roots, ...scaling.series]);
   const answers = chosen ? [{ cluster: chosen, scaling }] : answersOf(scaling, clusters);
   const launchedAt = new Map(answers.flatMap((answer) => [...launchTimes(answer.scaling)]));
   return { references, answers, clusters, launchedAt, olderRuns: scaling.older_runs_left_out };

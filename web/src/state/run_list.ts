@@ -7,6 +7,7 @@ import { asProblem, fetchRun, fetchRuns, isAbort, Problem } from "../api/client"
 import type { LiveListener } from "../api/live";
 import type { Run, RunChange, RunPage } from "../api/types";
 import { formatWorkload } from "../format";
+import { learnClusters } from "./clusters";
 import { Coalescer } from "./coalesce";
 import {
   apiQuery,
@@ -31,7 +32,11 @@ export type Phase = "loading" | "ready" | "error";
 const nameOf = (key: ChoiceKey, value: string) =>
   key === "workload" ? formatWorkload(value) : value;
 
-export type Choices = Record<ChoiceKey, string[]>;
+// Of the clusters, `clusters` knows.
+type LearntKey = Exclude<ChoiceKey, "cluster">;
+const kLearntKeys = kChoiceKeys.filter((key): key is LearntKey => key !== "cluster");
+
+export type Choices = Record<LearntKey, string[]>;
 
 export class RunListStore implements LiveListener {
   readonly runs = signal<Run[]>([]);
@@ -49,7 +54,6 @@ export class RunListStore implements LiveListener {
     workload: [],
     dtype: [],
     gpu_type: [],
-    cluster: [],
     failure_cause: [],
   });
 
@@ -226,10 +230,11 @@ export class RunListStore implements LiveListener {
   }
 
   private learnChoices(runs: Run[]): void {
+    learnClusters(runs);
     const before = this.choices.peek();
     const after = { ...before };
     let isNew = false;
-    for (const key of kChoiceKeys) {
+    for (const key of kLearntKeys) {
       const values = new Set(before[key]);
       const names = new Set(before[key].map((value) => nameOf(key, value)));
       for (const { [key]: value } of runs) {

@@ -1,0 +1,48 @@
+// Which clusters the choice of every page offers.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RootList } from "../../web/src/api/types";
+import { askBoard } from "../../web/src/state/board_clusters";
+import { askClusters, clusterNames, clusters } from "../../web/src/state/clusters";
+import { rootList } from "../../web/src/state/service";
+import { joined, measured, reference } from "./board_answers";
+
+const kRoots = { roots: [{ cluster: "zeta" }, { cluster: null }] } as unknown as RootList;
+
+function boardOf(chosen: string, scaling: ReturnType<typeof measured>): Promise<unknown> {
+  return askBoard(chosen, new AbortController().signal, {
+    references: async () => ({ references: [reference({})] }),
+    scaling: async () => scaling,
+    roots: async () => kRoots,
+  });
+}
+
+test("each cluster is named once, in order", () => {
+  const named = ["c10", null, "c9", "c10"].map((cluster) => ({ cluster }));
+  assert.deepEqual(clusterNames(named), ["c9", "c10"]);
+});
+
+test("a page that opens with one cluster chosen offers the others, of roots and runs", async () => {
+  const asked: string[] = [];
+  globalThis.fetch = (async (input: unknown) => {
+    asked.push(String(input));
+    if (asked.length === 1) throw new TypeError("fetch failed");
+    const runs = [{ cluster: "alpha" }, { cluster: "delta" }, { cluster: null }];
+    return new Response(JSON.stringify({ runs }), { status: 200 });
+  }) as typeof fetch;
+  rootList.value = kRoots;
+  await askClusters();
+  assert.deepEqual(clusters.value, ["zeta"]);
+  await askClusters();
+  await askClusters();
+  assert.deepEqual(asked, ["/api/v1/runs?limit=500", "/api/v1/runs?limit=500"]);
+  assert.deepEqual(clusters.value, ["alpha", "delta", "zeta"]);
+});
+
+test("choosing a cluster takes no other one away", async () => {
+  await boardOf("", joined(measured("bf16", 1, "alpha"), measured("fp8", 2, "beta")));
+  const before = clusters.value;
+  assert.ok(before.includes("alpha") && before.includes("beta"));
+  await boardOf("alpha", measured("bf16", 1, "alpha"));
+  assert.deepEqual(clusters.value, before);
+});

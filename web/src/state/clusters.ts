@@ -1,0 +1,43 @@
+// The clusters whose runs a page can be narrowed to, alike on every page and whatever is chosen
+// there: those that roots are named by, those of the newest runs, and those answered of since.
+import { computed, signal } from "@preact/signals";
+import { fetchRuns } from "../api/client";
+import { rootList } from "./service";
+
+const kNewestRuns = 500; // the server's own limit
+
+interface OfCluster {
+  readonly cluster: string | null;
+}
+
+// Each name once, in order.
+export function clusterNames(all: readonly OfCluster[]): string[] {
+  const named = all.flatMap(({ cluster }) => cluster ?? []);
+  return [...new Set(named)].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+}
+
+const learnt = signal<readonly OfCluster[]>([]);
+
+export const clusters = computed(() =>
+  clusterNames([...(rootList.value?.roots ?? []), ...learnt.value]),
+);
+
+// An answer about one cluster says nothing of the others: what was learnt before it stays.
+export function learnClusters(all: readonly OfCluster[]): void {
+  const before = learnt.peek();
+  const after = clusterNames([...before, ...all]);
+  if (after.length > before.length) learnt.value = after.map((cluster) => ({ cluster }));
+}
+
+let isAsked = false;
+
+// Those that no root is named by are known from the runs alone. Once in the life of a page.
+export async function askClusters(): Promise<void> {
+  if (isAsked) return;
+  isAsked = true;
+  try {
+    learnClusters((await fetchRuns(new URLSearchParams({ limit: String(kNewestRuns) }))).runs);
+  } catch {
+    isAsked = false; // the next page with a choice tries again
+  }
+}
