@@ -81,6 +81,8 @@ describe("a central server", () => {
     const url = `${central.url}/runs/${runs[0].id}`;
     await withPage(browser, url, {}, async (page, complaints) => {
       await page.locator(".plot canvas").first().waitFor();
+      const fact = page.locator(".run-head .facts > div").filter({ hasText: /^Cluster/ });
+      assert.equal(await fact.locator("dd").innerText(), "eos");
       await page.goto(`${url}?log=0`);
       await page.getByText(/it stays on its cluster, 'eos'/).waitFor();
       complaints.expect(/\/log|status of 404/);

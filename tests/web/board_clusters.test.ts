@@ -4,7 +4,8 @@ import { test } from "node:test";
 import type { RootList, Scaling } from "../../web/src/api/types";
 import { boardBadge } from "../../web/src/chart/board_picture";
 import { boardRows, boardTable, overview } from "../../web/src/state/board";
-import { askBoard, kNoCluster, type Asked } from "../../web/src/state/board_clusters";
+import { askBoard, type Asked } from "../../web/src/state/board_clusters";
+import { kNoCluster } from "../../web/src/state/clusters";
 import { joined, measured, reference, scaling } from "./board_answers";
 
 const kAbort = new AbortController().signal;

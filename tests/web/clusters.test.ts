@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RootList } from "../../web/src/api/types";
 import { askBoard } from "../../web/src/state/board_clusters";
-import { askClusters, clusterNames, clusters } from "../../web/src/state/clusters";
+import {
+  askClusters,
+  clusterNames,
+  clusters,
+  clusterWords,
+  kNoCluster,
+} from "../../web/src/state/clusters";
 import { rootList } from "../../web/src/state/service";
 import { joined, measured, reference } from "./board_answers";
 
@@ -20,6 +26,12 @@ function boardOf(chosen: string, scaling: ReturnType<typeof measured>): Promise<
 test("each cluster is named once, in order", () => {
   const named = ["c10", null, "c9", "c10"].map((cluster) => ({ cluster }));
   assert.deepEqual(clusterNames(named), ["c9", "c10"]);
+});
+
+test("a run says its cluster, or that nobody named it where others are named", () => {
+  assert.equal(clusterWords({ cluster: "alpha" }, []), "alpha");
+  assert.equal(clusterWords({ cluster: null }, ["alpha"]), kNoCluster);
+  assert.equal(clusterWords({ cluster: null }, []), null);
 });
 
 test("a page that opens with one cluster chosen offers the others, of roots and runs", async () => {

@@ -17,6 +17,7 @@ import {
 } from "../format";
 import { Sentences } from "../parts/sentences";
 import { StatusMark } from "../parts/status_mark";
+import { clusters, clusterWords } from "../state/clusters";
 import { runHistoryHref } from "../state/history";
 import { nowMs } from "../state/service";
 import { zone } from "../state/zone";
@@ -26,6 +27,7 @@ export function RunHeader({ run }: { run: RunDetails }) {
   const what = [run.workload && formatWorkload(run.workload), run.model_size, run.dtype]
     .filter(Boolean)
     .join(" ");
+  const cluster = clusterWords(run, clusters.value);
   return (
     <header class="run-head">
       <h1 class="run-name">
@@ -46,6 +48,7 @@ export function RunHeader({ run }: { run: RunDetails }) {
           )}
         </Fact>
         <Fact name="GPUs">{gpuText(run)}</Fact>
+        {cluster !== null && <Fact name="Cluster">{cluster}</Fact>}
         <Fact name="Iteration">
           {formatProgress(run.last_iteration, run.declared_last_iteration)}
         </Fact>

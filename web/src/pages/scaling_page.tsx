@@ -31,8 +31,7 @@ import { PlotCopies, tableOnPage } from "../parts/plot_copies";
 import { ClusterChoice } from "../parts/cluster_choice";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
-import { kNoCluster } from "../state/board_clusters";
-import { learnClusters } from "../state/clusters";
+import { kNoCluster, learnClusters } from "../state/clusters";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 

@@ -3,14 +3,11 @@
 import { fetchReferences, fetchRoots, fetchScaling } from "../api/client";
 import type { Reference, RootList, Scaling } from "../api/types";
 import { kBoardInclude, kRunsNamed, launchTimes, type ClusterAnswer } from "./board";
-import { clusterNames, learnClusters } from "./clusters";
+import { clusterNames, kNoCluster, learnClusters } from "./clusters";
 import { rootList } from "./service";
 
 // Each is a board of its own to read.
 const kClustersTogether = 12;
-
-// How the runs say it whose cluster nobody named, where others are named.
-export const kNoCluster = "no cluster named";
 
 export interface BoardAnswers {
   references: Reference[];
