@@ -57,7 +57,7 @@ describe("live", () => {
     });
   });
 
-  test("a step whose loss is not a number shows in chart, words and table", async () => {
+  test("a step whose loss is NaN shows in chart, words and table", async () => {
     const options = { gpus: 832, jobId: 60030, launchedAt: 1800000140, nanAt: [22] };
     const log = new NemoLog(daemon.tree, options);
     log.growTo(20);
@@ -67,9 +67,9 @@ describe("live", () => {
       await page.getByText("Table of 21 steps").waitFor();
       assert.equal(await page.locator(".legend .swatch-nan").count(), 0);
       log.growTo(30);
-      await page.getByText("1 step has a loss or a gradient norm that is not a number").waitFor();
-      await page.locator(".legend").getByText("not a number (NaN)").waitFor();
-      await page.getByRole("img", { name: /^Loss of .* In 1 step it is not a number/ }).waitFor();
+      await page.getByText("1 step has a loss that is NaN or infinite, or a gradient").waitFor();
+      await page.locator(".legend").getByText("NaN or infinite").waitFor();
+      await page.getByRole("img", { name: /^Loss .* In 1 step it is NaN or infinite/ }).waitFor();
       await page.getByText("Table of 31 steps").click();
       const row = page.getByRole("region", { name: "Steps" }).locator("tr", { hasText: "NaN" });
       assert.equal(await row.locator("th").innerText(), "22");

@@ -12,7 +12,7 @@ import {
 import { panned, scaledBy } from "../../web/src/chart/pan_zoom";
 import { fullRange, isOffScale, offScaleWords, steadyRange } from "../../web/src/chart/scale";
 import { allValues, chartSeries, hasValues, windowValues } from "../../web/src/chart/series";
-import { nanRows, nanSentences } from "../../web/src/chart/nan_steps";
+import { nanRows, nanSentences, nanWords } from "../../web/src/chart/nan_steps";
 import { interruptionSentences, marksOf } from "../../web/src/chart/step_marks";
 
 const steady = Array.from({ length: 40 }, (_, i) => 7.38 + 0.01 * (i % 3));
@@ -41,7 +41,7 @@ test("steps off the scale are counted above and below it apart", () => {
   assert.equal(offScaleWords([1], null), "");
 });
 
-test("steps that are not a number are named where the segment's count agrees", () => {
+test("steps that are NaN or infinite are named where the segment's count agrees", () => {
   const steps = {
     segment: [0, 0, 0, 0, 1, 1],
     iteration: [1, 2, 3, 4, 3, 4],
@@ -59,14 +59,21 @@ test("steps that are not a number are named where the segment's count agrees", (
   const nan = nanRows(steps, all);
   assert.deepEqual([[...nan.loss], [...nan.grad_norm]], [[1], [2]]);
   assert.deepEqual(nanSentences(steps, all, nan), [
-    "2 steps have a loss or a gradient norm that is not a number (iterations 2, 3).",
+    "2 steps have a loss that is NaN or infinite, " +
+      "or a gradient norm that is NaN (iterations 2, 3).",
   ]);
+  assert.deepEqual(
+    [nanWords(nan, "loss", 1), nanWords(nan, "grad_norm", 2), nanWords(nan, "loss", 0)],
+    ["NaN or infinite", "NaN", null],
+  );
   const unsure = nanRows(steps, [segment(0, 1)]);
   assert.deepEqual([unsure.loss.size, unsure.grad_norm.size], [0, 0], "either might be the one");
   const rare = { ...steps, grad_norm: [1, null, null, null, 1, 1] };
   assert.deepEqual([...nanRows(rare, [segment(0, 1)]).loss], [1]);
   const words = nanSentences(steps, [segment(0, 1)], unsure);
-  assert.deepEqual(words, ["1 step has a loss or a gradient norm that is not a number."]);
+  assert.deepEqual(words, [
+    "1 step has a loss that is NaN or infinite, or a gradient norm that is NaN.",
+  ]);
   assert.deepEqual(nanSentences(steps, [segment(0, 0)], unsure), []);
 });
 

@@ -1,6 +1,6 @@
-// Which steps' loss or gradient norm is NaN. JSON has no NaN, so the columns hold null for it, as
-// for a figure that was not printed; the segments say how many of their steps have one. Steps are
-// named only where the two agree. Pure.
+// Which steps' loss is NaN or infinite, or their gradient norm NaN. JSON has neither value, so the
+// columns hold null for both, as for a figure that was not printed; the segments say how many of
+// their steps have one. Steps are named only where the two agree. Pure.
 import type { Segment, Steps } from "../api/types";
 import { formatCount, formatPlural } from "../format";
 
@@ -24,12 +24,22 @@ export function nanRows(steps: Steps, segments: readonly Segment[]): NanRows {
   return found;
 }
 
-export const isNanStep = (nan: NanRows, metric: string, row: number): boolean =>
-  (metric === "loss" || metric === "grad_norm") && nan[metric].has(row);
+// What such a value may be: an infinite gradient norm is ordinary while a loss scale is sought, and
+// is not counted.
+export const kNanWords: Record<NanMetric, string> = {
+  loss: "NaN or infinite",
+  grad_norm: "NaN",
+};
+
+// In place of the value; null where it has one, or was not printed.
+export function nanWords(nan: NanRows, metric: string, row: number): string | null {
+  if (metric !== "loss" && metric !== "grad_norm") return null;
+  return nan[metric].has(row) ? kNanWords[metric] : null;
+}
 
 const kIterationsNamed = 6;
 
-// "3 steps of this run have a loss or a gradient norm that is not a number (iterations 5, 6, 7)."
+// "2 steps have a loss that is NaN or infinite, or a gradient norm that is NaN (iterations 5, 6)."
 export function nanSentences(
   steps: Steps,
   segments: readonly Segment[],
@@ -43,6 +53,7 @@ export function nanSentences(
   const where = rows.length > 0 ? ` (${rows.length > 1 ? "iterations" : "iteration"} ${list})` : "";
   const has = count === 1 ? "has" : "have";
   return [
-    `${formatPlural(count, "step")} ${has} a loss or a gradient norm that is not a number${where}.`,
+    `${formatPlural(count, "step")} ${has} a loss that is ${kNanWords.loss}, ` +
+      `or a gradient norm that is ${kNanWords.grad_norm}${where}.`,
   ];
 }

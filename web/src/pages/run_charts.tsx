@@ -12,7 +12,7 @@ import type {
 import { isOffScale } from "../chart/scale";
 import { allValues, chartSeries, hasValues, type ChartSeries } from "../chart/series";
 import { kPanZoomHint } from "../chart/pan_zoom";
-import { nanRows, nanSentences } from "../chart/nan_steps";
+import { kNanWords, nanRows, nanSentences, type NanMetric, type NanRows } from "../chart/nan_steps";
 import { StepChart } from "../chart/step_chart";
 import { interruptionSentences, marksOf } from "../chart/step_marks";
 import { plotRange, type ChartMark } from "../chart/step_plot";
@@ -100,10 +100,12 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
   );
   const nan = useMemo(() => nanRows(steps, run.segments), [steps, run.segments]);
   const nanMarks = useMemo(
-    () => ({ loss: nanMarksOf(steps, nan.loss), grad_norm: nanMarksOf(steps, nan.grad_norm) }),
+    () => ({
+      loss: nanMarksOf(steps, nan, "loss"),
+      grad_norm: nanMarksOf(steps, nan, "grad_norm"),
+    }),
     [steps, nan],
   );
-  const nanWords = nanSentences(steps, run.segments, nan);
   if (steps.iteration.length === 0) {
     return (
       <p class="nothing">
@@ -151,7 +153,7 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
           look="insight"
         />
       )}
-      <Sentences sentences={nanWords} />
+      <Sentences sentences={nanSentences(steps, run.segments, nan)} />
       <StepChart
         {...common}
         showsAll={showsAll}
@@ -206,10 +208,11 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
 
 const kNoMarks: readonly ChartMark[] = [];
 
-function nanMarksOf(steps: Steps, rows: ReadonlySet<number>): ChartMark[] {
-  return [...rows].flatMap((row): ChartMark[] => {
+function nanMarksOf(steps: Steps, nan: NanRows, metric: NanMetric): ChartMark[] {
+  const words = kNanWords[metric];
+  return [...nan[metric]].flatMap((row): ChartMark[] => {
     const iteration = steps.iteration[row];
-    return iteration === undefined ? [] : [{ iteration, kind: "nan", words: "NaN" }];
+    return iteration === undefined ? [] : [{ iteration, kind: "nan", words }];
   });
 }
 
@@ -258,11 +261,11 @@ const kMarkWords: Record<ChartMark["kind"], string> = {
   periodic: "periodically slow",
   checkpoint: "checkpoint",
   evaluation: "evaluation",
-  nan: "not a number (NaN)",
+  nan: "NaN or infinite",
 };
 
 const nanSummary = (marks: readonly ChartMark[]) =>
-  marks.length === 0 ? "" : ` In ${formatPlural(marks.length, "step")} it is not a number.`;
+  marks[0] ? ` In ${formatPlural(marks.length, "step")} it is ${marks[0].words}.` : "";
 
 function Legend({ windowText, marks }: { windowText: string; marks: readonly ChartMark[] }) {
   const kinds = [...new Set(marks.map(({ kind }) => kind))];

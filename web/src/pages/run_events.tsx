@@ -64,7 +64,7 @@ function Segments({ run }: { run: RunDetails }) {
                 steps
               </th>
               <th scope="col" class="number">
-                of them NaN
+                of them NaN or infinite
               </th>
             </tr>
           </thead>

@@ -1,7 +1,7 @@
 // The charts' twin in text: every step with every figure that the log prints for it.
 import { useState } from "preact/hooks";
 import type { StepMetric, Steps } from "../api/types";
-import { isNanStep, type NanRows } from "../chart/nan_steps";
+import { nanWords, type NanRows } from "../chart/nan_steps";
 import { formatBytes, formatCount, formatNumber, formatPlural, formatScientific } from "../format";
 import { LogLink } from "../parts/log_link";
 import { windowHolds, type IterationWindow } from "../state/window";
@@ -81,7 +81,7 @@ function Rows({ steps, window, segment, nan }: Props) {
                   <td>{counts ? "yes" : ""}</td>
                   {metrics.map(([key, , format]) => (
                     <td key={key} class="number">
-                      {isNanStep(nan, key, row) ? "NaN" : format(steps[key]?.[row])}
+                      {nanWords(nan, key, row) ?? format(steps[key]?.[row])}
                     </td>
                   ))}
                 </tr>
