@@ -51,6 +51,7 @@ function Segments({ run }: { run: RunDetails }) {
     <section aria-labelledby="segments-title">
       <div class="section-head">
         <h2 id="segments-title">Segments</h2>
+        <span class="count">the passes over the iterations, numbered from 0</span>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Table of segments">
         <table class="plain">

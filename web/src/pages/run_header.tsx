@@ -119,7 +119,8 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
-// What a reader must know before believing the numbers.
+// What a reader must know before believing the numbers. Restarts the status says: its reason counts
+// them, and names the pass that counts.
 function Notes({ run }: { run: RunDetails }) {
   const notes: string[] = [];
   if (run.is_superseded)
@@ -127,12 +128,6 @@ function Notes({ run }: { run: RunDetails }) {
   if (run.vanished_at) {
     notes.push(
       `The log is gone since ${formatInstant(run.vanished_at, zone.value)}; its steps are kept.`,
-    );
-  }
-  if (run.segment_count > 1) {
-    notes.push(
-      `The log holds ${formatPlural(run.segment_count - 1, "restart")}; ` +
-        `segment ${run.segment} counts.`,
     );
   }
   if (run.is_traced)
