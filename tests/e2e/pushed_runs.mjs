@@ -28,7 +28,8 @@ describe("a central server", () => {
     const about = ["--scope", "ingest", "--for-cluster", cluster, "--db", central.database];
     writeFileSync(file, central.makeToken(cluster, about));
     const words = ["ingest", "--once", "--db", path.join(central.folder, `${cluster}.db`)];
-    words.push("--push", central.url, "--token-file", file, "--cluster", cluster, treeOf(cluster));
+    words.push("--gpu-type", "h100", "--push", central.url, "--token-file", file);
+    words.push("--cluster", cluster, treeOf(cluster));
     words.push(...more);
     const pushed = spawnSync(process.env.LLMB_REPORT_BIN, words, { encoding: "utf8" });
     assert.equal(pushed.status, 0, pushed.stderr);
@@ -53,6 +54,24 @@ describe("a central server", () => {
       await until("the one run", async () => (await rows(page).count()) === 1);
       await page.goto(`${central.url}/runs?cluster=other`);
       await page.getByRole("heading", { name: "No run matches" }).waitFor();
+    });
+  });
+
+  test("shows what each of several clusters has, by one question", async () => {
+    const asked = [];
+    await withPage(browser, `${central.url}/runs`, {}, async (page) => {
+      page.on("request", (request) => request.url().includes("/scaling") && asked.push(request.url()));
+      await page.goto(`${central.url}/?workload=grok1`);
+      for (const cluster of ["eos", "selene"]) {
+        const row = page.locator(".board-row").filter({ hasText: cluster });
+        await row.locator("button.cell").filter({ hasText: "512 GPUs" }).first().waitFor();
+      }
+      await page.getByText("how each of 2 clusters stands").waitFor();
+      assert.equal(asked.length, 1, asked.join(" "));
+      await page.goto(`${central.url}/history`);
+      for (const cluster of ["eos", "selene"]) {
+        await page.getByRole("heading", { name: new RegExp(`, ${cluster}$`) }).waitFor();
+      }
     });
   });
 

@@ -215,7 +215,7 @@ test("each cluster has a suite of its own, and no run of another", () => {
     { ...row(open, "gb200", "beta"), name: "grok1 314b fp8" },
     { ...row(done, "gb200", "beta"), name: "llama4 400b fp8" },
     row(open, "h100", "beta"), // nothing was run there
-    row([cell(64, { state: "below" }), cell(512)], "h100", "alpha"), // at another scale
+    row([cell(64, { state: "below", runs: [4] }), cell(512)], "h100", "alpha"), // at another scale
   ];
   const all = suites(certifications(rows, kStarts, kNow));
   assert.deepEqual(

@@ -23,6 +23,7 @@ import {
   unpublished,
   type BoardCell,
   type BoardRow,
+  type ClusterAnswer,
 } from "../state/board";
 import { askBoard, type BoardAnswers } from "../state/board_clusters";
 import { hrefOf, place } from "../state/location";
@@ -85,6 +86,10 @@ function clusterWords(answers: BoardAnswers | null): string {
   const name = answers?.answers[0]?.cluster ?? null;
   return name === null ? "how this cluster stands" : `how cluster ${name} stands`;
 }
+
+// A server that takes pushed runs has seen no file.
+const isEmpty = ({ scaling }: ClusterAnswer) =>
+  scaling.series.length + scaling.unplaced_groups.length === 0;
 
 function useRows({ references, answers }: BoardAnswers): BoardRow[] {
   return useMemo(
@@ -187,7 +192,7 @@ function Board({ answers }: { answers: BoardAnswers }) {
           </button>
         </span>
       </div>
-      {service.value?.files_seen === 0 && !rows.some(hasRuns) && (
+      {service.value?.files_seen === 0 && answers.answers.every(isEmpty) && (
         <HintPanel title="Nothing is measured yet">
           <p>
             No log was found so far. Launch a recipe, or take a cell's command from below; its

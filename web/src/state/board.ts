@@ -165,8 +165,9 @@ function byName(a: BoardRow, b: BoardRow): number {
   );
 }
 
+// Those that do not count among them.
 export const hasRuns = ({ cells }: BoardRow) =>
-  cells.some((cell) => cell.state !== "missing" && cell.state !== "unjudged");
+  cells.some(({ runCount, otherCount }) => runCount + otherCount > 0);
 
 const configurationOf = ({ name, gpuType }: BoardRow) => `${name} ${gpuType}`;
 
