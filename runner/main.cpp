@@ -33,7 +33,7 @@ using namespace llmb::runner;
 using llmb::parser::Catalog;
 
 int refuse(const std::string& message) {
-  std::cerr << "llmb-step-runner: " << message << "\n";
+  std::cerr << kRefused << message << "\n";
   return kExitUsage;
 }
 
@@ -70,7 +70,8 @@ int train_and_tell(const Options& options, const RunSettings& settings, const Pr
     phases.open(options.phases_path, std::ios::trunc);
     if (!phases) {
       const std::string reason = std::generic_category().message(errno);
-      return refuse("cannot write --phases file '" + options.phases_path + "': " + reason);
+      return fail(kExitUsage,
+                  "cannot write --phases file '" + options.phases_path + "': " + reason);
     }
   }
   LogSink log(std::cout);
@@ -109,7 +110,7 @@ Options for_ceilings(Options options) {
 // Of several ranks: the first one's device alone, then what goes between all of theirs.
 int measure_cuda_ceilings(const Options& options, const RunSettings& settings,
                           const ProcessPlace& place) {
-  if (const auto refusal = no_device()) return refuse(*refusal);
+  if (const auto lack = no_device()) return fail(kExitUsage, *lack);
   const double seconds = options.ceiling_seconds;
   const int ranks = settings.world_size();
   if (place.size > 1) {
@@ -159,7 +160,8 @@ bool is_built(Backend backend) {
 int run(const Options& options, const ProcessPlace& place) {
   if (options.backend && !options.dry_run && !is_built(*options.backend)) {
     // The first words are those of a failure class that llmb-report knows.
-    return refuse(
+    return fail(
+        kExitUsage,
         "No CUDA GPUs are available to this program: it was built without the CUDA backend. "
         "--backend cpu trains a proxy on this machine's CPUs, and --dry-run prints the plan");
   }
@@ -180,7 +182,7 @@ int run(const Options& options, const ProcessPlace& place) {
   }
 #if defined(LLMB_HAVE_CUDA_BACKEND)
   if (settings->backend == Backend::cuda) {
-    if (const auto refusal = no_device()) return refuse(*refusal);
+    if (const auto lack = no_device()) return fail(kExitUsage, *lack);
   }
 #endif
   return train_and_tell(options, *settings, place);

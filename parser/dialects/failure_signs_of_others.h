@@ -23,6 +23,8 @@ inline constexpr std::array kSignsOfOthers = {
     failure(
         "file_system_error", "llmb-step-runner: ",
         R"(llmb-step-runner: (?:cannot write --phases|could not (?:write|rename|bring|make)) )"),
+    // Of its options, its environment and the layout that they make.
+    failure("configuration_error", "llmb-step-runner: refused: "),
 
     // Ranks that talk to each other.
     failure("nccl_timeout", "Watchdog caught collective operation timeout"),

@@ -19,6 +19,7 @@ constexpr std::uint64_t kOccurringMax = 256;
 
 // How often a token is followed by its first, second, … successor, in sixteenths.
 constexpr std::array<std::uint64_t, 4> kSixteenths = {12, 2, 1, 1};
+static_assert(kSixteenths.size() == SyntheticTokens::kVocabularySizeMin);
 
 std::uint64_t occurring(std::uint64_t vocabulary_size) {
   return std::min(vocabulary_size, kOccurringMax);
@@ -29,10 +30,10 @@ std::uint64_t occurring(std::uint64_t vocabulary_size) {
 SyntheticTokens::SyntheticTokens(std::uint64_t seed, std::int64_t vocabulary_size)
     : seed_(combine_key(key_of("tokens"), seed)),
       vocabulary_size_(static_cast<std::uint64_t>(vocabulary_size)) {
-  if (vocabulary_size < static_cast<std::int64_t>(kSixteenths.size())) {
+  if (vocabulary_size < kVocabularySizeMin) {
     throw std::invalid_argument(
-        fmt::format("a vocabulary of {} tokens is too small for the synthetic data, which needs 4",
-                    vocabulary_size));
+        fmt::format("a vocabulary of {} tokens is too small for the synthetic data, which needs {}",
+                    vocabulary_size, kVocabularySizeMin));
   }
 }
 

@@ -28,6 +28,9 @@ struct TokenBatch {
 // Immutable; any thread may draw from it.
 class SyntheticTokens {
  public:
+  // Each token has as many successors, which differ.
+  static constexpr std::int64_t kVocabularySizeMin = 4;
+
   // After token t comes one of `successors(t)`, the first of them most often: a model that has
   // learnt the chain reaches entropy_nats(), one that has not stays at log(vocabulary).
   SyntheticTokens(std::uint64_t seed, std::int64_t vocabulary_size);

@@ -244,7 +244,7 @@ std::string nearest_flag(const CLI::App& app, const std::string& unknown) {
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::vector<std::string>& environment_flags) {
-  std::string text = fmt::format("llmb-step-runner: {}\n", error.what());
+  std::string text = fmt::format("{}{}\n", kRefused, error.what());
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     for (const std::string& extra : app.remaining(true)) text += nearest_flag(app, extra);
   }

@@ -32,6 +32,10 @@ inline constexpr int kExitDoesNotFit = 3;     // the plan needs more memory than
 inline constexpr int kExitCommunication = 4;  // ranks lost each other
 inline constexpr int kExitNan = 5;            // the loss or a gradient is not a number
 
+// How a line begins that refuses options, the environment or the layout that they make: a log's
+// reader tells it by these words from all else that the program says.
+inline constexpr std::string_view kRefused = "llmb-step-runner: refused: ";
+
 struct Options {
   std::string workload;  // "pretrain_grok1"
   std::string document;  // "grok1-24.11": only its rows; empty: those of every document

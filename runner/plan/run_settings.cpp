@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runner/data/synthetic_tokens.h"
 #include "runner/plan/layout_check.h"
 #include "runner/plan/recipe_choice.h"
 
@@ -217,6 +218,12 @@ Result<void> check(const RunSettings& settings, int scale) {
   if (!layout) return tl::unexpected(layout.error());
   const auto wrong = check_layout(settings.spec, settings.sizes, settings.batch);
   if (!wrong.empty()) return parser::fail(joined(wrong));
+  const std::int64_t vocabulary_size = settings.spec.shape.vocabulary_size;
+  if (vocabulary_size < SyntheticTokens::kVocabularySizeMin) {
+    return parser::fail(
+        fmt::format("a vocabulary of {} tokens is too small for the synthetic data, which needs {}",
+                    vocabulary_size, SyntheticTokens::kVocabularySizeMin));
+  }
   return {};
 }
 

@@ -96,6 +96,10 @@ TEST(Failure, IsToldByLlmbStepRunner) {
        "file_system_error"},
       {"could not write /r/rank_0.shard: Input/output error", "file_system_error"},
       {"could not write /r/rank_0.shard: No space left on device", "disk_full_or_quota"},
+      {"refused: tp 3 x cp 1 x pp 1 x dp 1 are 3 ranks, and the scale is 2; dp fits with 1",
+       "configuration_error"},
+      {"refused: The following argument was not expected: --num-layer", "configuration_error"},
+      {"rank 0 goes on without CUDA graphs from step 1 on: refused", "none"},
       {"8 ranks as processes on CPUs; times and TFLOPS are theirs, not a GPU's", "none"},
       {"proxy: layer_count 32 -> 4", "none"}};
   for (const auto& [line, cause] : kLines) {

@@ -177,6 +177,27 @@ TEST_F(Program, AMissingDeviceIsRefusedInWordsThatLlmbReportKnows) {
   EXPECT_THAT(run.dump(), HasSubstr("gpu_unavailable"));
 }
 
+TEST_F(Program, RefusalsAreConfigurationErrorsToLlmbReport) {
+  const std::pair<const char*, const char*> kRefusals[] = {
+      {" --scale 2 --tp 3", "tp 3 x cp 1 x pp 1 x dp 1 are 3 ranks, and the scale is 2; "},
+      {" --scale 2 --pp 7", "are 7 ranks, and the scale is 2"},
+      {" --scale 2 --ep 5", "experts take ep 5"},
+      {" --num-attention-heads 3", "3"},
+      {" --vocab-size 1", "vocab"},
+      {" --virtual-ranks 2 --scale 4", "--virtual-ranks 2 disagree"},
+      {" --steps 0", "--steps: "},
+      {" --num-layer 2", "--num-layer"},
+      {" -w pretrain_gpt", "pretrain_gpt"}};
+  for (const auto& [options, words] : kRefusals) {
+    SCOPED_TRACE(options);
+    EXPECT_EQ(shell(kRunner + kTiny + options + " > run.out 2>&1"), kExitUsage);
+    const json run = report("run.out");
+    EXPECT_EQ(run["status"], "failed");
+    EXPECT_EQ(run["failure"]["cause"], "configuration_error");
+    EXPECT_THAT(run["failure"]["line"].get<std::string>(), HasSubstr(words));
+  }
+}
+
 TEST_F(Program, CeilingsAreMeasuredWhereItWouldTrain) {
   ASSERT_EQ(shell(kRunner + " ceilings" + kTiny + " --ceiling-seconds 0.001"), kExitOk)
       << text_of("err");
