@@ -97,8 +97,9 @@ std::vector<std::string> checkpoint_notes(const Submission& wanted,
   std::vector<std::string> notes;
   const CheckpointTable* const known = table_of(wanted);
   if (wanted.checkpoint) {
-    std::string text = fmt::format("how large a checkpoint of {} {} is, no document says",
-                                   wanted.workload, wanted.model_size);
+    std::string text =
+        fmt::format("how large a checkpoint of {}{} {} is, no document says",
+                    wanted.proxy ? "a proxy of " : "", wanted.workload, wanted.model_size);
     if (known != nullptr) {
       text = fmt::format("a checkpoint of Nemotron 4 {} takes about {}", known->model_size,
                          known->text);

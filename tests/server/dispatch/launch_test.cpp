@@ -248,6 +248,20 @@ TEST(Checkpoints, WarnBeforeTheyAreSavedOrLoaded) {
                                 HasSubstr("the job fails where its nodes do not see it either"))));
 }
 
+TEST(Checkpoints, OfAProxyAreOfNoDocumentedSize) {
+  Submission proxy;
+  proxy.proxy = true;
+  EXPECT_THAT(
+      plan_launch("pretrain_nemotron4",
+                  {{"DTYPE", "bf16"},
+                   {"MODEL_SIZE", "15b"},
+                   {"JOB_TOTAL_GPUS", "2"},
+                   {"ENABLE_CHECKPOINT", "true"}},
+                  proxy)
+          ->notes,
+      Contains(HasSubstr("how large a checkpoint of a proxy of pretrain_nemotron4 15b is")));
+}
+
 // nemotron4: "Make sure your file system has sufficient disk space to accomodate checkpoint sizes
 // below".
 TEST(Checkpoints, StandBesideTheFreeSpaceOfTheirTarget) {
