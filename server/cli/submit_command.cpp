@@ -133,7 +133,18 @@ int tell_refusal(const dispatch::SubmitOutcome& outcome) {
   return is_bad ? kBadArguments : kFailed;
 }
 
-void place_runner(dispatch::ClusterSettings& cluster, const SubmitArguments& arguments) {
+void place_runner(dispatch::ClusterSettings& cluster, const SubmitArguments& arguments,
+                  const std::vector<dispatch::Submission>& submissions) {
+  // Recipes start none: nothing is copied for them, and what nodes see of it does not matter.
+  const bool is_started = std::any_of(
+      submissions.begin(), submissions.end(),
+      [](const dispatch::Submission& submission) { return submission.launcher != "recipe"; });
+  if (!is_started) {
+    if (arguments.copies_runner) {
+      std::cerr << "note: --copy-runner has no effect: the launcher 'recipe' starts no runner\n";
+    }
+    return;
+  }
   cluster.copies_runner = cluster.copies_runner || arguments.copies_runner;
   const auto note = dispatch::place_runner(
       cluster, arguments.is_dry_run ? dispatch::CopyRunner::only_name : dispatch::CopyRunner::make);
@@ -175,14 +186,14 @@ int submit(const SubmitArguments& arguments) {
     cluster.launch_environment = launch_environment(secrets);
     // Before a copy takes its place, which is not made here.
     const dispatch::RunnerFacts runner = dispatch::ask_runner(cluster);
-    place_runner(cluster, arguments);
+    place_runner(cluster, arguments, *submissions);
     auto runs = dispatch::dry_run(*submissions, cluster, **catalog, runner);
     if (!runs) return complain("submit", runs.error().message, kBadArguments);
     return print_dry_runs(*runs);
   }
   JobDesk desk = open_job_desk(desk_arguments, true);
   desk.settings.launch_environment = launch_environment(secrets);
-  place_runner(desk.settings, arguments);
+  place_runner(desk.settings, arguments, *submissions);
   dispatch::RunnerProbe runner(desk.settings);
   dispatch::Dispatcher dispatcher(desk.settings, **catalog, *desk.store, runner);
   dispatch::JobSender sender(desk.settings, **catalog, *desk.store, runner, {}, secrets);

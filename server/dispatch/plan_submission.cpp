@@ -83,7 +83,9 @@ class Planner {
     plan_.tree = tree();
     plan_.environment = job_environment(wanted(), settings_, *defaults_);
     plan_.notes = notes_of(plan_, settings_);
-    if (!container_note_.empty()) plan_.notes.push_back(container_note_);
+    for (const std::string& note : {container_note_, backend_note_}) {
+      if (!note.empty()) plan_.notes.push_back(note);
+    }
     plan_.values = values_of(plan_, settings_, origins_);
     return std::move(plan_);
   }
@@ -291,6 +293,11 @@ class Planner {
   Result<void> choose_backend() {
     default_to(wanted().backend, "backend", settings_.backend, kOfCluster);
     const bool is_recipe = wanted().launcher == "recipe";
+    if (is_recipe && wanted().backend == "cpu" && !origins_.contains("backend")) {
+      backend_note_ =
+          "the backend 'cpu' has no effect on launch.sh, which takes what its recipe has; only "
+          "Slurm is not asked for GPUs by the cluster's defaults";
+    }
     if (wanted().backend.empty() && is_recipe) wanted().backend = "cuda";
     const auto& has = runner_.backends;
     if (wanted().backend.empty()) {
@@ -464,6 +471,7 @@ class Planner {
   const Recipe* recipe_ = nullptr;
   Origins origins_;
   std::string container_note_;
+  std::string backend_note_;
   Plan plan_;
 };
 

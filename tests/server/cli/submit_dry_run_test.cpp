@@ -93,6 +93,13 @@ TEST_F(SubmitDryRun, DryRunOfARecipeShowsEveryVariableOfTheLaunch) {
     EXPECT_THAT(dry.out, HasSubstr(shown));
   }
   EXPECT_GT(count, 12);
+  // Nothing of the runner's counts, and nothing of it is copied.
+  std::vector<std::string> of_runner = tried;
+  of_runner.insert(of_runner.end(), {"--copy-runner", "--backend", "cpu"});
+  const ProgramRun noted = run(of_runner);
+  EXPECT_EQ(noted.exit_code, 0) << noted.err;
+  EXPECT_THAT(noted.err, HasSubstr("note: --copy-runner has no effect"));
+  EXPECT_THAT(noted.out, HasSubstr("# note: the backend 'cpu' has no effect on launch.sh"));
   // What would keep launch.sh from being started is said before.
   std::filesystem::remove_all(folder_.path() / "runs/venv");
   std::filesystem::create_directories(folder_.path() / "venvs/one/bin");

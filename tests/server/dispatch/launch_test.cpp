@@ -328,6 +328,30 @@ TEST(LaunchVariables, AreNamedWhereTheRecipeMayNotHearThem) {
   EXPECT_THAT(planned->notes, Contains(HasSubstr("may not hear ENABLE_CHECKPOINT")));
 }
 
+TEST(RecipeLauncher, SaysThatABackendIsNotItsToChoose) {
+  ClusterSettings installed = launch_settings();
+  installed.launch_scripts["pretrain_grok1"] = "/opt/llmb/grok1/launch.sh";
+  Submission wanted;
+  wanted.launcher = "recipe";
+  wanted.workload = "pretrain_grok1";
+  wanted.dtype = "fp8";
+  wanted.gpu_type = "gb200";
+  wanted.scale = 128;
+  const auto notes = [&] {
+    const auto planned =
+        plan_submission(wanted, installed, parser::embedded_catalog(), kLaunchRunner);
+    return planned ? planned->notes : std::vector<std::string>{planned.error().message};
+  };
+  const auto of_backend = Contains(HasSubstr("the backend 'cpu' has no effect on launch.sh"));
+  wanted.backend = "cpu";
+  EXPECT_THAT(notes(), of_backend);
+  wanted.backend = "cuda";  // what a recipe has, and what the row of such a job says
+  EXPECT_THAT(notes(), Not(of_backend));
+  wanted.backend.clear();
+  installed.backend = "cpu";  // for the runner's jobs on that cluster; nobody asked here
+  EXPECT_THAT(notes(), Not(of_backend));
+}
+
 // Of ADDITIONAL_SLURM_PARAMS only llama3.1 speaks; all speak of SBATCH_ACCOUNT, SBATCH_PARTITION
 // and SBATCH_GPUS_PER_NODE.
 TEST(SlurmOptions, AreNamedWhereTheRecipeMayNotHearThem) {
