@@ -14,6 +14,7 @@
 #include "server/cli/stop_signals.h"
 #include "server/dispatch/job_evidence.h"
 #include "server/dispatch/poller.h"
+#include "server/dispatch/run_steps.h"
 #include "server/dispatch/send_queue.h"
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
@@ -72,6 +73,12 @@ class Certification {
     const auto runs = dispatcher_.dry_run(submissions);
     if (!runs) return tl::unexpected(runs.error());
     for (std::size_t i = 0; i < runs->size(); ++i) {
+      // By the catalog that judges their logs (flaw_of).
+      if (std::string why = dispatch::why_never_complete((*runs)[i].plan, desk_.settings,
+                                                         parser::embedded_catalog());
+          !why.empty()) {
+        return parser::fail("--until waits for complete runs, and " + why);
+      }
       std::string text = dispatch::submission_json((*runs)[i].plan.submission);
       const bool is_known =
           std::any_of(configurations_.begin(), configurations_.end(),

@@ -2,49 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
-#include "parser/foundation/parse_number.h"
+#include "server/dispatch/run_steps.h"
 
 namespace llmb::dispatch {
 namespace {
 
 constexpr std::int64_t kProfiledSteps = 5;
 constexpr const char* kDefaultOfDocument = "the document's default";
-
-// 50 steps, of which 45 to 50 are profiled; of Nemotron 4 a profiled job runs for 25, and 20 to 25
-// are.
-std::int64_t documented_steps(const Submission& wanted) {
-  return wanted.workload == "pretrain_nemotron4" ? 25 : 50;
-}
-
-// MAX_STEPS, which an installed recipe takes; llmb-step-runner does not.
-std::optional<std::int64_t> steps_of_recipe(const Submission& wanted,
-                                            const ClusterSettings& settings) {
-  if (wanted.launcher != "recipe") return std::nullopt;
-  for (const Environment* const variables : {&wanted.environment, &settings.environment}) {
-    const auto found = variables->find("MAX_STEPS");
-    if (found != variables->end()) return parser::parse_integer(found->second, 1);
-  }
-  return std::nullopt;
-}
-
-void count_steps(ProfileWindow& window, const Submission& wanted, const ClusterSettings& settings) {
-  window.step_count = documented_steps(wanted);
-  window.step_count_origin = kDefaultOfDocument;
-  if (!wanted.load_checkpoint_path.empty()) {
-    window.step_count = 1;
-    window.step_count_origin = "one step after a checkpoint is loaded";
-  }
-  if (const auto steps = steps_of_recipe(wanted, settings)) {
-    window.step_count = *steps;
-    window.step_count_origin = "MAX_STEPS";
-  }
-  const auto asked = wanted.runner_options.find("steps");
-  if (asked == wanted.runner_options.end()) return;
-  window.step_count = asked->second;
-  window.step_count_origin = "asked for";
-}
 
 std::string origin_of(const char* field, const Origins& origins) {
   const auto origin = origins.find(field);
@@ -59,10 +23,12 @@ std::string origin_of(const char* field, const Origins& origins) {
 ProfileWindow profile_window(const Submission& wanted, const ClusterSettings& settings,
                              const Origins& origins) {
   ProfileWindow window;
-  count_steps(window, wanted, settings);
+  const RunSteps steps = run_steps(wanted, settings);
+  window.step_count = steps.count;
+  window.step_count_origin = steps.origin;
   const bool is_recipe = wanted.launcher == "recipe";
   const std::int64_t documented = documented_steps(wanted);
-  const bool is_documented = is_recipe || window.step_count_origin == kDefaultOfDocument;
+  const bool is_documented = is_recipe || steps.is_documented;
   window.stop_step = is_recipe ? documented : window.step_count;
   window.stop_step_origin = is_documented ? kDefaultOfDocument : "the last of the job's steps";
   window.start_step_origin = window.stop_step_origin;

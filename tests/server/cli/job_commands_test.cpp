@@ -73,6 +73,8 @@ TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
            {{"--scale", "16", "--nodelist", "/etc/shadow"}, "takes names of nodes"},
            {{"--scale", "16", "--slurm-arg", "constraint=x,reservation=y"}, "another parameter"},
            {{"--scale", "16", "-p", "--profile-start-step", "30"}, "of a run of 25 steps"},
+           {{"--scale", "16", "-p", "--until", "1"}, "a run of 25 steps (the document's default)"},
+           {{"--scale", "16", "--set", "steps=44", "--until", "1"}, "11-44, needs 45 or more"},
            {{"--scale", "16", "--backend", "cuda"}, "has no backend 'cuda', but: cpu"},
            {{"--scale", "16", "--cluster", "\x1b[31mred"}, "\\x1b"},
            {{"--scale", "16", "-p", "--nccl-trace"}, "exclude each other"},
