@@ -6,8 +6,11 @@ std::optional<RunId> find_told_run(Connection& connection, const std::string& cl
                                    const std::string& store_id, const LogBlockTelling& told) {
   Statement& find = connection.kept(
       "SELECT run.id FROM run JOIN root ON root.id = run.root_id"
-      " JOIN pushed_run AS p ON p.run_id = run.id WHERE root.pushed_from = ? AND root.path = ?"
-      " AND run.relative_path = ? AND p.store_id = ? AND p.generation = ?");
+      " WHERE root.pushed_from = ?1 AND root.path = ?2 AND run.relative_path = ?3"
+      " AND (EXISTS (SELECT 1 FROM pushed_run AS p WHERE p.run_id = run.id"
+      "   AND p.store_id = ?4 AND p.generation = ?5)"
+      "  OR EXISTS (SELECT 1 FROM covered_log AS w WHERE w.run_id = run.id"
+      "   AND w.store_id = ?4 AND w.generation = ?5 AND w.bytes_read = run.bytes_read))");
   find.text(cluster)
       .text(told.root_path)
       .text(told.relative_path)

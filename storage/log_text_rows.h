@@ -12,7 +12,8 @@
 
 namespace llmb::storage {
 
-// The run that is held by the word of `store_id` under that name; nothing: there is none.
+// The run that `store_id` told under that name, or that another store told as this one does, with
+// as many bytes of its log read; nothing: there is none.
 std::optional<RunId> find_told_run(Connection& connection, const std::string& cluster,
                                    const std::string& store_id, const LogBlockTelling& told);
 

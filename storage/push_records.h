@@ -70,7 +70,9 @@ enum class PushVerdict {
 
 struct PushResult {
   PushVerdict verdict = PushVerdict::taken;
-  std::int64_t revision = 0;  // that the server now holds by this store's word; 0: none
+  // What the server now holds by this store's word, or, where another store told as much, holds
+  // this store to have told; 0: none.
+  std::int64_t revision = 0;
   std::int64_t step_count = 0;
   RunId run = 0;
 };
@@ -95,7 +97,8 @@ struct LogBlockTelling {
   LogBlock block;
 };
 
-// A log as a server holds it by a store's word, or held it until it was removed on purpose.
+// A log as a server holds it by a store's word, or by another's that says as much, or held it until
+// it was removed on purpose.
 struct HeldLog {
   RunId run = 0;  // the server's
   std::string root_path;

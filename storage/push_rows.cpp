@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "storage/covered_log_rows.h"
 #include "storage/evidence_rows.h"
 #include "storage/removed_log_rows.h"
 #include "storage/run_rows.h"
@@ -110,7 +111,13 @@ PushDecision decide_on_other(Connection& connection, const StoredWord& word,
                              const PushSender& sender, const LogTelling& log) {
   const bool has_less = log.run.facts.bytes_read < word.bytes_read;
   if (has_less || says_the_same(connection, word, log)) {
-    return {PushVerdict::covered, 0, 0, word.run, word.run_generation, false, 0};
+    return {PushVerdict::covered,
+            log.run.revision,
+            log.run.step_count,
+            word.run,
+            word.run_generation,
+            false,
+            0};
   }
   const bool is_fresh = word.told_at > parser::instant_text(sender.now - kTakeOverAfter) &&
                         word.told_at <= parser::instant_text(sender.now) &&
@@ -276,6 +283,7 @@ void write_push_agent(Connection& connection, const PushAgentRecord& agent) {
 
 void erase_push_agent(Connection& connection, const std::string& store_id) {
   connection.kept("DELETE FROM push_agent WHERE store_id = ?").text(store_id).run();
+  erase_covered_logs_of(connection, store_id);
 }
 
 std::vector<PushAgentRecord> read_push_agents(Connection& connection,
@@ -309,6 +317,12 @@ std::vector<HeldLog> read_held_logs(Connection& connection, const std::string& s
       "  ORDER BY t.first_byte DESC LIMIT 1)"
       " FROM pushed_run AS p JOIN run ON run.id = p.run_id JOIN root ON root.id = run.root_id"
       " WHERE p.store_id = ?1 AND root.pushed_from = ?2 AND p.run_id > ?3"
+      " UNION ALL SELECT run.id, root.path, run.relative_path, w.generation, w.revision,"
+      " w.step_count,"
+      " (SELECT t.first_byte + t.byte_count FROM log_text AS t WHERE t.run_id = run.id"
+      "  ORDER BY t.first_byte DESC LIMIT 1)"
+      " FROM covered_log AS w JOIN run ON run.id = w.run_id JOIN root ON root.id = run.root_id"
+      " WHERE w.store_id = ?1 AND root.pushed_from = ?2 AND w.run_id > ?3"
       " UNION ALL SELECT r.id, root.path, r.relative_path, r.store_generation, r.store_revision,"
       " r.store_step_count, r.bytes_read FROM removed_log AS r JOIN root ON root.id = r.root_id"
       " WHERE r.store_id = ?1 AND root.pushed_from = ?2 AND r.id > ?3 ORDER BY id LIMIT ?4");

@@ -34,6 +34,7 @@ inline constexpr std::array kStoredTables = {
     StoredTable{"step_sample", "run_id", StoredTable::Changes::with_its_run},
     StoredTable{"step_field", "run_id", StoredTable::Changes::with_its_run},
     StoredTable{"pushed_run", "run_id"},
+    StoredTable{"covered_log", "run_id"},
     StoredTable{"push_state", "run_id"},
     StoredTable{"parked_file", ""},
     StoredTable{"removed_log", ""},

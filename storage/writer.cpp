@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "storage/covered_log_rows.h"
 #include "storage/database.h"
 #include "storage/evidence_rows.h"
 #include "storage/generation_rows.h"
@@ -183,6 +184,9 @@ struct Writer::Impl {
   PushResult commit_telling(const PushSender& sender, ToldRoot& root, LogTelling& log) {
     const PushDecision decision = root.decide_on(sender, log);
     PushResult result{decision.verdict, decision.revision, decision.step_count, decision.run};
+    if (decision.verdict == PushVerdict::covered && decision.run != 0) {
+      keep_covered_log(connection, decision.run, sender.store_id, log);
+    }
     if (decision.verdict != PushVerdict::taken) return result;
     if (decision.removed != 0) forget_removed_pushed_log(connection, decision.removed);
     const IngestBatch batch = take_batch_of(log, root.id(), decision.generation);
@@ -203,6 +207,9 @@ struct Writer::Impl {
       if (!decision.is_first_of_log) thin_generations(connection, root.id(), batch.relative_path);
     }
     write_pushed_run(connection, result.run, sender, log);
+    if (!decision.is_first_of_log) {
+      forget_covered_log(connection, result.run, sender.store_id, told.generation);
+    }
     return result;
   }
 

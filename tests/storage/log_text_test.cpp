@@ -16,12 +16,17 @@ constexpr std::uint64_t kBlock = kLogBlockBytes;
 
 class LogText : public testing::Test {
  protected:
-  RunId tell(const std::string& path, std::int64_t generation = 1) {
+  static constexpr std::uint64_t kBytesRead = 5'000;
+
+  RunId tell(const std::string& path, std::int64_t generation = 1, std::int64_t revision = 1,
+             std::uint64_t bytes_read = kBytesRead) {
     LogTelling log;
     log.root_path = "/lustre/w";
     log.run.relative_path = path;
     log.run.generation = generation;
-    log.run.revision = 1;
+    log.run.revision = revision;
+    log.known_revision = revision == 2 ? 1 : 0;
+    log.run.facts.bytes_read = bytes_read;
     log.run.first_seen_at = log.run.grown_at = "2026-01-02T03:04:05Z";
     log.head_hash = static_cast<std::uint64_t>(generation);
     log.head_length = 1024;
@@ -78,6 +83,21 @@ TEST_F(LogText, IsOfALogThatThisSenderTold) {
   sender_ = {"store-1", "hgx", sender_.now};
   EXPECT_EQ(send("a.out", 0, 10, "another cluster"), std::nullopt);
   EXPECT_THAT(held(run), IsEmpty());
+}
+
+TEST_F(LogText, IsTakenFromAStoreThatToldTheSameToo) {
+  const RunId run = tell("a.out");
+  sender_.store_id = "store-2";
+  EXPECT_EQ(tell("a.out", 1, 3), run);
+  EXPECT_THAT(send("a.out", 0, 10, "ten"), Optional(10U));
+  EXPECT_THAT(held(run), ElementsAre("ten"));
+  EXPECT_EQ(reader_.held_logs("store-2", "eos", 0, 9).at(0).text_bytes, 10U);
+  sender_.store_id = "store-1";
+  EXPECT_EQ(tell("a.out", 1, 2, kBytesRead + 1), run);
+  sender_.store_id = "store-2";
+  EXPECT_EQ(send("a.out", 0, 20, "twenty"), std::nullopt) << "another has read more of it";
+  sender_.store_id = "store-3";
+  EXPECT_EQ(send("a.out", 0, 20, "twenty"), std::nullopt) << "it told nothing";
 }
 
 TEST_F(LogText, OfALongLogTheMiddleGoes) {

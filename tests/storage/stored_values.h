@@ -22,8 +22,8 @@ struct StoredValues {
 // What each database counts or keeps for itself: its ids and revisions, how far it has read the
 // files, who pushed what, the text that was sent along, and what is to go into its index of texts.
 inline bool is_of_one_database(const std::string& table, const std::string& column) {
-  static const std::set<std::string> tables = {"log_cursor", "log_text", "pushed_run", "push_state",
-                                               "run_text_change"};
+  static const std::set<std::string> tables = {"covered_log", "log_cursor", "log_text",
+                                               "pushed_run",  "push_state", "run_text_change"};
   static const std::set<std::string> columns = {"run.id", "run.root_id", "run.revision"};
   return tables.contains(table) || columns.contains(table + "." + column) || column == "run_id";
 }
