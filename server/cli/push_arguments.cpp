@@ -31,6 +31,15 @@ std::string with_full_stop(std::string text) {
   return text;
 }
 
+std::string all_pushed_text(const push::PushStatus& status) {
+  const std::string told = logs_text(static_cast<std::int64_t>(status.logs_answered));
+  if (status.texts_untaken == 0) return fmt::format("the server has all; it was told {}\n", told);
+  return fmt::format(
+      "the server has all but the text of {}, which it removed or of which another agent has read "
+      "more; it was told {}\n",
+      logs_text(static_cast<std::int64_t>(status.texts_untaken)), told);
+}
+
 // A line as soon as something is in the way or lasts, then now and then.
 class PushProgress {
  public:
@@ -117,8 +126,7 @@ bool push_once(push::PushAgent& agent, const PushArguments& arguments, const Sto
   const bool is_level = push::push_all(agent, std::chrono::seconds(arguments.patience_s), goes_on);
   const push::PushStatus status = agent.status();
   if (is_level) {
-    std::cerr << fmt::format("the server has all; it was told {}\n",
-                             logs_text(static_cast<std::int64_t>(status.logs_answered)));
+    std::cerr << all_pushed_text(status);
     return true;
   }
   std::cerr << fmt::format(

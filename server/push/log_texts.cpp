@@ -85,7 +85,13 @@ void LogTexts::add(RunId run, std::vector<storage::LogBlockTelling>& blocks) {
 void LogTexts::keep(const std::vector<std::optional<std::uint64_t>>& ends) {
   for (std::size_t i = 0; i < sent_.size() && i < ends.size(); ++i) {
     const bool is_last = i + 1 == sent_.size() || sent_[i + 1] != sent_[i];
-    if (is_last) store_.keep_text(sent_[i], ends[i]);
+    if (!is_last) continue;
+    store_.keep_text(sent_[i], ends[i]);
+    if (ends[i]) {
+      untaken_.erase(sent_[i]);
+    } else {
+      untaken_.insert(sent_[i]);
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "server/push/push_options.h"
@@ -25,8 +26,10 @@ class LogTexts {
   // What the server answered to those: of each block where the text that it holds of the log ends,
   // nothing where it holds no such log.
   void keep(const std::vector<std::optional<std::uint64_t>>& ends);
-  // The server has all, also of those that rest.
+  // The server has all that it takes, also of those that rest.
   bool is_level();
+  // Of so many logs the server did not take the text that was sent last.
+  std::size_t untaken_count() const { return untaken_.size(); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -40,6 +43,7 @@ class LogTexts {
   std::vector<storage::RunId> sent_;  // the run of each block of the last request
   std::uint64_t packed_bytes_ = 0;    // of the request that is gathered
   std::unordered_map<storage::RunId, Clock::time_point> resting_until_;
+  std::unordered_set<storage::RunId> untaken_;
 };
 
 }  // namespace llmb::push

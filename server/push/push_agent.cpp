@@ -209,6 +209,8 @@ milliseconds PushAgent::Impl::send_text(const std::vector<storage::LogBlockTelli
   spoke_at = Clock::now();
   has_more = true;
   note_answer(answer.instance);
+  const std::lock_guard lock(mutex);
+  status.texts_untaken = texts.untaken_count();
   return milliseconds(0);
 }
 

@@ -4,6 +4,7 @@
 // more for each of two requests that wait for their answers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@ namespace llmb::push {
 struct PushStatus {
   std::int64_t logs_pending = 0;    // of which the server lacks something
   std::uint64_t logs_answered = 0;  // since the start; of a long log each piece
+  std::size_t texts_untaken = 0;    // logs whose text the server did not take
   bool is_level = false;            // the server has all; of an agent that leaves, its leave too
   std::string trouble;              // why nothing is sent just now; empty: all is well
   bool is_forbidden = false;        // that is the token, which waiting alone does not mend

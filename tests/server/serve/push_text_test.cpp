@@ -53,7 +53,10 @@ class PushText : public PushAgentTest {
   // Logs as they are now, each with a step more than the last time.
   void commit_logs() {
     ++steps_;
-    storage::Writer writer({agent_database(), true});
+    commit_logs(agent_database());
+  }
+  void commit_logs(const std::string& database) const {
+    storage::Writer writer({database, true});
     const storage::RootId root = writer.upsert_root("/lustre/w", "eos");
     std::vector<storage::IngestBatch> batches;
     for (const auto& [name, text] : logs_.all()) {
@@ -63,6 +66,15 @@ class PushText : public PushAgentTest {
       batches.back().size_bytes = text.size();
     }
     writer.commit(batches);
+  }
+  // An agent beside that one, over a database of its own, which sends text.
+  push::PushStatus push_from(const std::string& database) const {
+    push::PushOptions options = with_text(port_);
+    options.database_path = database;
+    push::PushAgent agent(options);
+    agent.start();
+    EXPECT_TRUE(wait_until([&] { return agent.status().is_level; })) << agent.status().trouble;
+    return agent.status();
   }
   push::PushOptions with_text(int port) const {
     push::PushOptions options = this->options(agent_database(), port);
@@ -191,6 +203,28 @@ TEST_F(PushText, IsWholeWhereverTheConnectionIsCut) {
     agent.start();
     ASSERT_TRUE(is_level(agent)) << agent.status().trouble;
   }
+}
+
+TEST_F(PushText, ComesFromAnotherAgentWhereThatReadTheSame) {
+  logs_.set("a", 300'000);
+  logs_.set("b", 1'000);
+  commit_logs();
+  {
+    push::PushAgent agent(options(agent_database()));
+    agent.start();
+    ASSERT_TRUE(wait_until([&] { return agent.status().is_level; })) << agent.status().trouble;
+  }
+  const std::string second = folder_.file("second.db");
+  commit_logs(second);
+  EXPECT_EQ(push_from(second).logs_answered, 2U);
+  EXPECT_EQ(kept(), logs_.all());
+  EXPECT_EQ(push_from(second).logs_answered, 0U) << "the server holds it to have told them";
+  EXPECT_EQ(stored().runs, 2);
+  logs_.set("b", 900);
+  const std::string third = folder_.file("third.db");
+  commit_logs(third);
+  EXPECT_EQ(push_from(third).texts_untaken, 1U);
+  EXPECT_EQ(kept()["b"].size(), 1'000U);
 }
 
 }  // namespace
