@@ -21,7 +21,7 @@ enum class RunStatus {
   complete,    // the whole window with step times, and the true last iteration
   incomplete,  // ended, without a failure line, before it was complete
   failed,      // a failure line explains why it is not complete
-  invalid,     // NaN loss or gradient norm inside the segment that counts
+  invalid,     // NaN or infinite loss, or NaN gradient norm, in the segment that counts
   no_data,     // no step in the log (or none with a step time)
 };
 

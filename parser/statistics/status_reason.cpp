@@ -43,9 +43,8 @@ std::string window_name(const StatusEvidence& evidence) {
 std::string history(const StatusEvidence& evidence) {
   std::string text;
   if (evidence.segment_count > 1) {
-    text += fmt::format("; the log holds {}, and pass {} of {} counts",
-                        plural(evidence.segment_count - 1, "restart"), evidence.segment.segment + 1,
-                        evidence.segment_count);
+    text += fmt::format("; the log holds {}, and segment {} counts",
+                        plural(evidence.segment_count - 1, "restart"), evidence.segment.segment);
   }
   if (evidence.later_last_iteration) {
     text += fmt::format(", a later one reached iteration {}", *evidence.later_last_iteration);

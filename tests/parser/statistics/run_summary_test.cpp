@@ -195,7 +195,7 @@ TEST(RunSummary, IsNotFailedByAFailureBeforeARestartThatCompleted) {
   EXPECT_EQ(summary.segment, 1);
   EXPECT_EQ(summary.segment_count, 2);
   EXPECT_EQ(summary.step_time_s->count, 34);
-  EXPECT_THAT(summary.status_reason, HasSubstr("1 restart, and pass 2 of 2 counts"));
+  EXPECT_THAT(summary.status_reason, HasSubstr("1 restart, and segment 1 counts"));
   EXPECT_THAT(summary.status_reason, HasSubstr("went on after a failure (cuda_oom"));
 }
 
@@ -463,7 +463,7 @@ TEST(RunSummary, CountsSegmentsThatTheFactsNoLongerKeep) {
   EXPECT_EQ(summary.segment, 5);
   EXPECT_EQ(summary.segment_count, 6);
   EXPECT_EQ(summary.status, RunStatus::complete);
-  EXPECT_THAT(summary.status_reason, HasSubstr("pass 6 of 6 counts"));
+  EXPECT_THAT(summary.status_reason, HasSubstr("and segment 5 counts"));
   EXPECT_THAT(summary.status_reason, HasSubstr("the failure after it (cancelled"));
 }
 
