@@ -70,13 +70,6 @@ test("runs of no named cluster stand beside those of several", async () => {
   );
 });
 
-test("runs of no named cluster are not those of the only one that is named", async () => {
-  const answer = await askBoard("", kAbort, asked(joined(measured("bf16", 1, "alpha"), measured("bf16", 3))));
-  assert.deepEqual(answer.answers.map(({ cluster }) => cluster), ["alpha", kNoCluster]);
-  const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one));
-  assert.deepEqual(ofEach.map(({ cells }) => cells[0]?.runs).filter((runs) => runs?.length), [[1], [3]]);
-});
-
 test("a cluster's name is text in the badge", () => {
   const rows = boardRows([reference({})], { cluster: "a<b>&", scaling: scaling(null, null) });
   assert.match(boardBadge(rows), />a&lt;b&gt;&amp;: met by 0 of 1</);
