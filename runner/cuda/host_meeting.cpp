@@ -226,7 +226,7 @@ void HostMeeting::take(int from, int to, void* data, std::size_t bytes) {
 void HostMeeting::announce(std::function<void()> let_run) {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_members_ == 0) {
+    if (!somebody_waits()) {
       announced_.push_back(std::move(let_run));
       return;
     }
@@ -234,10 +234,15 @@ void HostMeeting::announce(std::function<void()> let_run) {
   let_run();
 }
 
-template <typename Condition>
+// Whose condition has come, and who has not woken since, waits no more.
+bool HostMeeting::somebody_waits() const {
+  return std::any_of(waits_.begin(), waits_.end(),
+                     [](const std::function<bool()>& has_come) { return !has_come(); });
+}
+
 void HostMeeting::wait(std::unique_lock<std::mutex>& lock, const std::string& what,
-                       Condition until) {
-  ++waiting_members_;
+                       const std::function<bool()>& until) {
+  const auto mine = waits_.insert(waits_.end(), until);
   for (std::vector<std::function<void()>> late; !announced_.empty(); late.clear()) {
     late.swap(announced_);
     lock.unlock();
@@ -246,7 +251,7 @@ void HostMeeting::wait(std::unique_lock<std::mutex>& lock, const std::string& wh
   }
   const bool has_come =
       changed_.wait_for(lock, patience_, [&] { return until() || !failure_.empty(); });
-  --waiting_members_;
+  waits_.erase(mine);
   if (!has_come) {
     fail(lock,
          fmt::format("waited {:.1f} s for {}{}", std::chrono::duration<double>(patience_).count(),

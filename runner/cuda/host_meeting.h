@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -71,8 +72,10 @@ class HostMeeting {
   };
 
   void meet(int member, const HostCall* call);
-  template <typename Condition>
-  void wait(std::unique_lock<std::mutex>& lock, const std::string& what, Condition until);
+  bool somebody_waits() const;
+  // `until` is asked under the lock, by others too.
+  void wait(std::unique_lock<std::mutex>& lock, const std::string& what,
+            const std::function<bool()>& until);
   [[noreturn]] void fail(std::unique_lock<std::mutex>& lock, const std::string& reason);
   std::string first_difference() const;
   std::string absent_members() const;
@@ -91,7 +94,7 @@ class HostMeeting {
   std::vector<std::byte> result_;
   std::map<std::pair<int, int>, Channel> channels_;
   std::vector<std::function<void()>> announced_;
-  int waiting_members_ = 0;
+  std::list<std::function<bool()>> waits_;  // what members wait for
   std::string failure_;
 };
 
