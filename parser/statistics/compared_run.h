@@ -28,6 +28,7 @@ struct ComparedRun {
   std::string experiment;
   std::optional<std::int64_t> job_id;
   std::string path;
+  std::int64_t tree = 0;               // that its log is in: the caller's number
   std::optional<std::string> cluster;  // by whoever stored or pushed it, else as it says itself
   // When it was started: RFC 3339, or as its llmb-config says; of one cluster it sorts as text.
   std::optional<std::string> launched_at;

@@ -44,6 +44,7 @@ std::shared_ptr<const HistoryRun> history_run(const ComparedRun& run,
   made.id = run.id;
   made.experiment = run.experiment;
   made.job_id = run.job_id;
+  made.tree = run.tree;
   made.cluster = run.cluster;
   made.launched_at = run.launched_at;
   made.content_key = run.content_key;

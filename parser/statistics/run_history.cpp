@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -98,11 +99,25 @@ void find_changes(const HistoryRuns& runs, const ChangeFinder& find_change_point
 
 using Members = std::vector<std::size_t>;  // indexes of runs
 
-std::map<std::string, Members> by_cluster(const HistoryRuns& runs, const Members& members) {
-  std::map<std::string, Members> parts;
-  for (const std::size_t i : members) parts[runs[i]->cluster.value_or("")].push_back(i);
-  return parts;
-}
+// Of which cluster a run is: as it says itself, or as the others of its tree do where these name
+// one. Launches name theirs from some release on only.
+class ClustersOfTrees {
+ public:
+  explicit ClustersOfTrees(const HistoryRuns& runs) {
+    for (const auto& run : runs) {
+      if (run->cluster) named_[run->tree].insert(*run->cluster);
+    }
+  }
+  // Empty: not known.
+  std::string of(const HistoryRun& run) const {
+    if (run.cluster) return *run.cluster;
+    const auto known = named_.find(run.tree);
+    return known != named_.end() && known->second.size() == 1 ? *known->second.begin() : "";
+  }
+
+ private:
+  std::map<std::int64_t, std::set<std::string>> named_;
+};
 
 // Indexes of runs: copies by the run that counts in their place.
 using Copies = std::multimap<std::size_t, std::size_t>;
@@ -141,6 +156,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
   std::map<HistoryKey, Members> members;
   // Null: not selected. Runs of one configuration are of one series.
   std::unordered_map<const HistoryConfiguration*, Members*> known;
+  const ClustersOfTrees clusters(runs);
   std::map<std::string, RunCopies> contents;  // by cluster
   Copies copies;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -151,7 +167,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
     }
     if (entry->second == nullptr || !run.log_step_time_s) continue;
     if (!exclusion_reason(run.marks, included).empty()) continue;
-    if (const auto original = contents[run.cluster.value_or("")].count(run.content_key, i)) {
+    if (const auto original = contents[clusters.of(run)].count(run.content_key, i)) {
       copies.emplace(*original, i);
     } else {
       entry->second->push_back(i);
@@ -160,7 +176,9 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
   std::erase_if(members, [](const auto& series) { return series.second.empty(); });
   std::vector<HistorySeries> history;
   for (auto& [key, all] : members) {
-    for (auto& [cluster, indexes] : by_cluster(runs, all)) {
+    std::map<std::string, Members> by_cluster;
+    for (const std::size_t i : all) by_cluster[clusters.of(*runs[i])].push_back(i);
+    for (auto& [cluster, indexes] : by_cluster) {
       HistorySeries series;
       std::tie(series.identity, series.global_batch_size, series.window) = key;
       series.cluster = cluster;

@@ -66,8 +66,9 @@ using ChangeFinder =
     std::function<std::vector<std::size_t>(std::span<const double>, const SegmentationOptions&)>;
 
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
-// size, dtype, GPU, scale, batch and cluster; those of one run too. `selection` is by catalog
-// names. `find_change_points`: change_points(), or what knows its answers.
+// size, dtype, GPU, scale, batch and cluster, which is that of its tree where the run names none
+// and the tree's others one; those of one run too. `selection` is by catalog names.
+// `find_change_points`: change_points(), or what knows its answers.
 std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
                                        const RunMarkSet& included,
                                        const ChangeFinder& find_change_points = change_points);

@@ -104,6 +104,7 @@ parser::Result<parser::ComparedRun> measure_stored_run(
   compared.experiment = run.path.experiment;
   compared.job_id = run.path.job_id;
   compared.path = run.relative_path;
+  compared.tree = run.root_id;
   compared.cluster = run.cluster;
   compared.launched_at = run.path.launched_at;
   compared.grown_at = run.grown_at;

@@ -125,7 +125,12 @@ TEST(RunHistory, KeepsGpusApartThatTheRecipesTell) {
 TEST(RunHistory, KeepsClustersApart) {
   auto runs = made_runs();
   for (auto& run : runs) run.cluster = "eos";
-  runs[5].cluster = std::nullopt;  // who does not say it may be of any
+  runs[5].cluster = std::nullopt;  // of the only one that its tree names
+  const auto of_one_tree = run_history(history_runs(runs), {}, {});
+  ASSERT_EQ(of_one_tree.size(), 1U);
+  EXPECT_EQ(of_one_tree[0].cluster, "eos");
+  EXPECT_EQ(of_one_tree[0].runs.size(), runs.size());
+  runs[5].tree = 2;  // which names none
   const auto with_unnamed = run_history(history_runs(runs), {}, {});
   ASSERT_EQ(with_unnamed.size(), 2U);
   EXPECT_EQ(with_unnamed[0].cluster, "");

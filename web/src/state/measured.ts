@@ -94,7 +94,13 @@ function addPoints(at: CellAt, series: Series): void {
     const batch = { key: "global_batch_size", value: size === null ? null : String(size) };
     const layout = point.differences.filter(({ key }) => key !== batch.key);
     cell.environments.push({
-      differences: [...series.differences, ...layout, batch],
+      // Of one cluster some runs may not name it.
+      differences: [
+        { key: "cluster", value: series.cluster },
+        ...series.differences,
+        ...layout,
+        batch,
+      ],
       reference: isProxy ? null : (published?.reference ?? null),
       standing,
       runs,
