@@ -13,6 +13,7 @@ HistoryConfiguration make_configuration(const ComparedRun& run,
   made.global_batch_size = global_batch_size_of(run);
   made.window = to_string(run.judgement.summary.window);
   made.characteristics = characteristics_of(run, marks);
+  made.characteristics.erase("cluster");  // a series is of one
   return made;
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "parser/statistics/median.h"
 #include "parser/statistics/run_copies.h"
 #include "parser/statistics/run_noise.h"
+#include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
 namespace {
@@ -99,26 +99,6 @@ void find_changes(const HistoryRuns& runs, const ChangeFinder& find_change_point
 
 using Members = std::vector<std::size_t>;  // indexes of runs
 
-// Of which cluster a run is: as it says itself, or as the others of its tree do where these name
-// one. Launches name theirs from some release on only.
-class ClustersOfTrees {
- public:
-  explicit ClustersOfTrees(const HistoryRuns& runs) {
-    for (const auto& run : runs) {
-      if (run->cluster) named_[run->tree].insert(*run->cluster);
-    }
-  }
-  // Empty: not known.
-  std::string of(const HistoryRun& run) const {
-    if (run.cluster) return *run.cluster;
-    const auto known = named_.find(run.tree);
-    return known != named_.end() && known->second.size() == 1 ? *known->second.begin() : "";
-  }
-
- private:
-  std::map<std::int64_t, std::set<std::string>> named_;
-};
-
 // Indexes of runs: copies by the run that counts in their place.
 using Copies = std::multimap<std::size_t, std::size_t>;
 
@@ -156,7 +136,8 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
   std::map<HistoryKey, Members> members;
   // Null: not selected. Runs of one configuration are of one series.
   std::unordered_map<const HistoryConfiguration*, Members*> known;
-  const ClustersOfTrees clusters(runs);
+  TreeClusters trees;
+  for (const auto& run : runs) trees.learn(run->tree, run->cluster);
   std::map<std::string, RunCopies> contents;  // by cluster
   Copies copies;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -167,7 +148,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
     }
     if (entry->second == nullptr || !run.log_step_time_s) continue;
     if (!exclusion_reason(run.marks, included).empty()) continue;
-    if (const auto original = contents[clusters.of(run)].count(run.content_key, i)) {
+    if (const auto original = contents[trees.of(run.tree, run.cluster)].count(run.content_key, i)) {
       copies.emplace(*original, i);
     } else {
       entry->second->push_back(i);
@@ -177,7 +158,9 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
   std::vector<HistorySeries> history;
   for (auto& [key, all] : members) {
     std::map<std::string, Members> by_cluster;
-    for (const std::size_t i : all) by_cluster[clusters.of(*runs[i])].push_back(i);
+    for (const std::size_t i : all) {
+      by_cluster[trees.of(runs[i]->tree, runs[i]->cluster)].push_back(i);
+    }
     for (auto& [cluster, indexes] : by_cluster) {
       HistorySeries series;
       std::tie(series.identity, series.global_batch_size, series.window) = key;

@@ -43,7 +43,7 @@ struct HistorySeries {
   RunIdentity identity;
   std::optional<std::int64_t> global_batch_size;
   std::string window;
-  std::string cluster;  // empty: not known
+  std::string cluster;  // see TreeClusters; empty: not known
   // Of other series of the same configuration, which are not held against this one.
   std::vector<std::string> other_windows;
   std::vector<std::size_t> runs;    // indexes into the runs given, by their start
@@ -66,9 +66,8 @@ using ChangeFinder =
     std::function<std::vector<std::size_t>(std::span<const double>, const SegmentationOptions&)>;
 
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
-// size, dtype, GPU, scale, batch and cluster, which is that of its tree where the run names none
-// and the tree's others one; those of one run too. `selection` is by catalog names.
-// `find_change_points`: change_points(), or what knows its answers.
+// size, dtype, GPU, scale, batch and cluster; those of one run too. `selection` is by catalog
+// names. `find_change_points`: change_points(), or what knows its answers.
 std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
                                        const RunMarkSet& included,
                                        const ChangeFinder& find_change_points = change_points);

@@ -62,6 +62,7 @@ std::string text_key_of(const ComparedRun& run, const ComparedWork& work,
   number(work.global_batch_size);
   number(work.sequence_length);
   number(identity.gpu_count);
+  number(run.tree);
   add(work.has_printed_rate ? "printed" : "computed");
   add(fmt::format("{} {}", static_cast<const void*>(match.recipe),
                   static_cast<const void*>(match.document)));
@@ -76,7 +77,8 @@ ScalingConfiguration make_configuration(const ComparedRun& run, ComparedWork wor
   RunIdentity identity = identity_of(run);
   made.dtype = std::move(identity.dtype);
   made.gpu_type = std::move(identity.gpu_type);
-  made.cluster = run.cluster.value_or("");
+  made.tree = run.tree;
+  made.cluster = run.cluster;
   made.gpu_count = identity.gpu_count;
   made.missing = missing_of(made);
   for (const auto& [key, value] : characteristics) {

@@ -18,7 +18,8 @@ struct ScalingConfiguration {
   ComparedWork work;  // its workload and model size are those of its series
   std::string dtype;
   std::string gpu_type;
-  std::string cluster;  // empty: not known
+  std::int64_t tree = 0;  // this and the next as in ComparedRun
+  std::optional<std::string> cluster;
   std::optional<std::int64_t> gpu_count;
   std::string missing;             // why it has no place in a series; empty where it has one
   Characteristics series;          // tells one series of a cluster's model from another

@@ -11,6 +11,7 @@
 
 #include "parser/foundation/name_table.h"
 #include "parser/statistics/run_copies.h"
+#include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
 namespace {
@@ -18,9 +19,9 @@ namespace {
 // Workload, model size, dtype, GPU type, cluster.
 using SeriesKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
-SeriesKey series_key_of(const ScalingConfiguration& configuration) {
+SeriesKey series_key_of(const ScalingConfiguration& configuration, const TreeClusters& trees) {
   return {configuration.work.workload, configuration.work.model_size, configuration.dtype,
-          configuration.gpu_type, configuration.cluster};
+          configuration.gpu_type, trees.of(configuration.tree, configuration.cluster)};
 }
 
 // A run that does not say what it is may be any: it is shown as left out whatever is asked for.
@@ -318,20 +319,26 @@ ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
                              const RunSelection& selection, const RunMarkSet& included) {
   ScalingReport report;
   const RunSelection wanted = by_catalog_names(catalog, selection);
-  std::unordered_map<const ScalingConfiguration*, bool> selected;
+  TreeClusters trees;
+  for (const auto& run : runs) trees.learn(run->configuration->tree, run->configuration->cluster);
+  std::unordered_map<const ScalingConfiguration*, std::optional<SeriesKey>> keys;  // of the wanted
   Groups<SeriesKey> members;
   // A log that was copied to another cluster's tree counts for each, so that what one has does not
   // hang on whether others are asked for.
   std::map<std::string, RunCopies> copies;  // by cluster
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ScalingConfiguration& configuration = *runs[i]->configuration;
-    const auto [known, is_new] = selected.try_emplace(&configuration, false);
-    if (is_new) known->second = is_wanted(series_key_of(configuration), wanted);
+    const auto [known, is_new] = keys.try_emplace(&configuration);
+    if (is_new) {
+      SeriesKey key = series_key_of(configuration, trees);
+      if (is_wanted(key, wanted)) known->second = std::move(key);
+    }
     if (!known->second) continue;
+    const SeriesKey& key = *known->second;
     if (configuration.missing.empty()) {
-      members.add(runs, i, series_key_of);
+      members.add(runs, i, [&](const ScalingConfiguration&) { return key; });
       if (exclusion_of(*runs[i], included).empty()) {
-        copies[configuration.cluster].count(content_key_of(*runs[i]), i);
+        copies[std::get<4>(key)].count(content_key_of(*runs[i]), i);
       }
     } else {
       report.unplaced.push_back({i, runs[i]->marks, configuration.missing, std::nullopt});

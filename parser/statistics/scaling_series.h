@@ -73,7 +73,7 @@ struct ScalingSeries {
   std::string model_size;
   std::string dtype;
   std::string gpu_type;
-  std::string cluster;  // empty: not known
+  std::string cluster;  // see TreeClusters; empty: not known
   // From the other series of the same five: environment, release, window, marks …
   std::vector<DifferingValue> differences;
   ScalingKind kind = ScalingKind::unknown;

@@ -5,7 +5,7 @@ import type { RootList, Scaling } from "../../web/src/api/types";
 import { boardBadge } from "../../web/src/chart/board_picture";
 import { boardRows, boardTable, overview } from "../../web/src/state/board";
 import { askBoard, type Asked } from "../../web/src/state/board_clusters";
-import { kNoCluster } from "../../web/src/state/clusters";
+import { kNoCluster } from "../../web/src/cluster_words";
 import { joined, measured, reference, scaling } from "./board_answers";
 
 const kAbort = new AbortController().signal;
@@ -68,6 +68,15 @@ test("runs of no named cluster stand beside those of several", async () => {
     rest?.scaling.series.flatMap(({ points }) => points.flatMap(({ runs }) => runs.map(({ id }) => id))),
     [3],
   );
+});
+
+test("runs of no named cluster are not those of the only one that is named", async () => {
+  const all = joined(measured("bf16", 1, "alpha"), measured("bf16", 3));
+  const answer = await askBoard("", kAbort, asked(all));
+  assert.deepEqual(answer.answers.map(({ cluster }) => cluster), ["alpha", kNoCluster]);
+  const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one));
+  const runs = ofEach.map(({ cells }) => cells[0]?.runs ?? []).filter((ids) => ids.length > 0);
+  assert.deepEqual(runs, [[1], [3]]);
 });
 
 test("a cluster's name is text in the badge", () => {

@@ -2,14 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RootList } from "../../web/src/api/types";
+import { clusterNames, clusterWords, kNoCluster } from "../../web/src/cluster_words";
 import { askBoard } from "../../web/src/state/board_clusters";
-import {
-  askClusters,
-  clusterNames,
-  clusters,
-  clusterWords,
-  kNoCluster,
-} from "../../web/src/state/clusters";
+import { askClusters, clusters } from "../../web/src/state/clusters";
 import { rootList } from "../../web/src/state/service";
 import { joined, measured, reference } from "./board_answers";
 

@@ -1,5 +1,6 @@
 // What the history of step times says, in words: what changed, when, and with what. Pure.
 import type { History, HistoryChange, HistorySeries } from "./api/types";
+import { kNoCluster } from "./cluster_words";
 import {
   formatCount,
   formatKey,
@@ -27,7 +28,7 @@ export function seriesNames(all: readonly HistorySeries[]): Map<HistorySeries, s
   const names = new Map<HistorySeries, string>();
   for (const [name, alike] of byName) {
     for (const one of alike) {
-      const ofCluster = severalClusters ? [one.cluster ?? "no cluster named"] : [];
+      const ofCluster = severalClusters ? [one.cluster ?? kNoCluster] : [];
       names.set(one, [name, ...ofCluster, ...tellingParts(one, alike)].join(", "));
     }
   }

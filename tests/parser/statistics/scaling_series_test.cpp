@@ -200,6 +200,20 @@ TEST(ScalingSeries, AreOfOneClusterEach) {
   expect(2, "beta", 0);
 }
 
+// Launches name their cluster from some release on only.
+TEST(ScalingSeries, OfARunThatNamesNoClusterIsThatOfItsTree) {
+  auto named = scaled_run(grok(128, 256), 7.2);
+  named.cluster = "eos";
+  auto elsewhere = scaled_run(grok(128, 256), 7.4);
+  elsewhere.tree = 2;
+  const auto report = scale({named, scaled_run(grok(128, 256), 7.3), elsewhere});
+  ASSERT_EQ(report.series.size(), 2U);
+  EXPECT_EQ(report.series[0].cluster, "");
+  EXPECT_THAT(report.series[0].points.at(0).runs, ElementsAre(2U));
+  EXPECT_EQ(report.series[1].cluster, "eos");
+  EXPECT_THAT(report.series[1].points.at(0).runs, ElementsAre(0U, 1U));
+}
+
 TEST(ScalingSeries, KeepsLayoutsOfOneScaleApart) {
   const auto report = scale({scaled_run(grok(128, 256), 7.2),
                              scaled_run("pretrain_grok1_314b_bf16_gpus128_tp8_pp1_cp1_vp1_ep8_etp4_"

@@ -11,7 +11,7 @@ import {
   submitCommand,
   type BoardCell,
 } from "../state/board";
-import { kNoCluster } from "../state/clusters";
+import { kNoCluster } from "../cluster_words";
 import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
 import { compareHref, kPicksMax } from "../state/picks";

@@ -81,7 +81,9 @@ function ChooseOne({ count }: { count: number }) {
 
 function clusterWords(answers: BoardAnswers | null): string {
   if (answers && answers.answers.length !== 1) {
-    return `how each of ${formatPlural(answers.clusters.length, "cluster")} stands`;
+    const count = answers.clusters.length;
+    const which = count > 1 ? `each of ${formatPlural(count, "cluster")}` : "each cluster";
+    return `how ${which} stands`;
   }
   const name = answers?.answers[0]?.cluster ?? null;
   return name === null ? "how this cluster stands" : `how cluster ${name} stands`;

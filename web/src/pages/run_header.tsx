@@ -17,7 +17,8 @@ import {
 } from "../format";
 import { Sentences } from "../parts/sentences";
 import { StatusMark } from "../parts/status_mark";
-import { clusters, clusterWords } from "../state/clusters";
+import { clusterWords } from "../cluster_words";
+import { clusters } from "../state/clusters";
 import { runHistoryHref } from "../state/history";
 import { nowMs } from "../state/service";
 import { zone } from "../state/zone";

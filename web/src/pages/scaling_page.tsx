@@ -21,6 +21,7 @@ import {
   formatWorkload,
   kUnknown,
 } from "../format";
+import { kNoCluster } from "../cluster_words";
 import { differencesText } from "../series_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
@@ -31,7 +32,7 @@ import { PlotCopies, tableOnPage } from "../parts/plot_copies";
 import { ClusterChoice } from "../parts/cluster_choice";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
-import { kNoCluster, learnClusters } from "../state/clusters";
+import { learnClusters } from "../state/clusters";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 

@@ -3,7 +3,8 @@
 import { fetchReferences, fetchRoots, fetchScaling } from "../api/client";
 import type { Reference, RootList, Scaling } from "../api/types";
 import { kBoardInclude, kRunsNamed, launchTimes, type ClusterAnswer } from "./board";
-import { clusterNames, kNoCluster, learnClusters } from "./clusters";
+import { clusterNames, kNoCluster } from "../cluster_words";
+import { learnClusters } from "./clusters";
 import { rootList } from "./service";
 
 // Each is a board of its own to read.
@@ -39,14 +40,14 @@ export const kApi: Asked = {
 
 // Of the runs of several clusters what each has, and those that name none.
 function answersOf(all: Scaling, clusters: readonly string[]): ClusterAnswer[] {
-  if (clusters.length < 2) return [{ cluster: null, scaling: all }];
-  if (clusters.length > kClustersTogether) return [];
   const seriesOf = (name: string | null) => all.series.filter(({ cluster }) => cluster === name);
+  const open = seriesOf(null);
+  if (clusters.length + Math.min(open.length, 1) < 2) return [{ cluster: null, scaling: all }];
+  if (clusters.length > kClustersTogether) return [];
   const answers: ClusterAnswer[] = clusters.map((cluster) => ({
     cluster,
     scaling: { ...all, series: seriesOf(cluster) },
   }));
-  const open = seriesOf(null);
   if (open.length > 0) answers.push({ cluster: kNoCluster, scaling: { ...all, series: open } });
   return answers;
 }

@@ -2,27 +2,10 @@
 // there: those that roots are named by, those of the newest runs, and those answered of since.
 import { computed, signal } from "@preact/signals";
 import { fetchRuns } from "../api/client";
+import { clusterNames, type OfCluster } from "../cluster_words";
 import { rootList } from "./service";
 
 const kNewestRuns = 500; // the server's own limit
-
-interface OfCluster {
-  readonly cluster: string | null;
-}
-
-// Each name once, in order.
-export function clusterNames(all: readonly OfCluster[]): string[] {
-  const named = all.flatMap(({ cluster }) => cluster ?? []);
-  return [...new Set(named)].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-}
-
-// How the runs say it whose cluster nobody named, where others are named.
-export const kNoCluster = "no cluster named";
-
-// Of a run; null where there is nothing to say, as no cluster has a name.
-export function clusterWords({ cluster }: OfCluster, known: readonly string[]): string | null {
-  return cluster ?? (known.length > 0 ? kNoCluster : null);
-}
 
 const learnt = signal<readonly OfCluster[]>([]);
 

@@ -94,13 +94,7 @@ function addPoints(at: CellAt, series: Series): void {
     const batch = { key: "global_batch_size", value: size === null ? null : String(size) };
     const layout = point.differences.filter(({ key }) => key !== batch.key);
     cell.environments.push({
-      // Of one cluster some runs may not name it.
-      differences: [
-        { key: "cluster", value: series.cluster },
-        ...series.differences,
-        ...layout,
-        batch,
-      ],
+      differences: [...series.differences, ...layout, batch],
       reference: isProxy ? null : (published?.reference ?? null),
       standing,
       runs,
