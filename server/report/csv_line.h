@@ -1,12 +1,14 @@
 // One line of a csv file by RFC 4180: ended by CRLF, fields quoted where they hold a comma or a
 // quote. Foreign text is made safe, so that no field holds a line's end or an escape, and none is
 // read as a formula by a spreadsheet: one that begins like it has an apostrophe before it. Numbers
-// are the shortest text that reads back to the same double.
+// are the shortest text that reads back to the same double, or nan, inf and -inf.
 #pragma once
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -48,6 +50,7 @@ class CsvLine {
   }
 
   void add(double number) {
+    if (std::isnan(number)) number = std::numeric_limits<double>::quiet_NaN();  // without a sign
     std::array<char, 32> text{};
     const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
     separate();

@@ -36,6 +36,19 @@ Json field_json(const std::optional<T>& value) {
   return value ? field_json(*value) : Json(nullptr);
 }
 
+template <typename T>
+void add_cell_of(CsvLine& line, const T& value) {
+  if constexpr (std::is_integral_v<T>) {
+    line.add(static_cast<std::int64_t>(value));
+  } else {
+    line.add(value);
+  }
+}
+template <typename T>
+void add_cell_of(CsvLine& line, const std::optional<T>& value) {
+  value ? add_cell_of(line, *value) : line.add_empty();
+}
+
 Json step_json(const parser::StepSample& sample) {
   Json json;
   parser::for_each_step_field([&](const auto& field) {
@@ -85,9 +98,22 @@ void ExportLines::add_run(const storage::RunRecord& run, const RootPaths& roots)
   add_object(run_json(run, roots));
 }
 
+// Not by way of JSON, which has neither NaN nor infinity.
+void ExportLines::add_step_row(const parser::StepSample& sample) {
+  ++line_count_;
+  std::ostringstream out;
+  {
+    CsvLine line(out);
+    parser::for_each_step_field([&](const auto& field) {
+      if (field.column != parser::StepColumn::never) add_cell_of(line, sample.*field.member);
+    });
+  }
+  text_ += out.str();
+}
+
 void ExportLines::add_step(const parser::StepSample& sample) {
-  Json json = step_json(sample);
-  if (format_ == LineFormat::csv) return add_object(json);
+  if (format_ == LineFormat::csv) return add_step_row(sample);
+  const Json json = step_json(sample);
   Json used;
   for (const auto& item : json.items()) {
     if (!item.value().is_null()) used[item.key()] = item.value();

@@ -35,6 +35,7 @@ class ExportLines {
   // `example`: a flat object with the keys of all lines.
   ExportLines(LineFormat format, const Json& example);
   void add_object(const Json& object);
+  void add_step_row(const parser::StepSample& sample);
 
   const LineFormat format_;
   std::string text_;

@@ -1,5 +1,6 @@
 // Runs and steps as CSV and NDJSON.
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 #include "server/http/compression.h"
@@ -88,6 +89,20 @@ TEST_F(Exports, HoldTheStepsOfAWindow) {
   EXPECT_EQ(step["iteration"], 7);
   EXPECT_EQ(step["extra_fields"]["val_loss"], 2.25);
   EXPECT_NE(get_detail("/api/v1/runs/999/steps.csv", {}, 404).find("999"), std::string::npos);
+}
+
+TEST_F(Exports, TellNaNAndInfinityFromWhatWasNotPrinted) {
+  auto batch = sample_batch(root_, "diverged", 1, 2, 7.5);
+  ASSERT_EQ(batch.samples.size(), 3U);
+  batch.samples[0].loss = -std::numeric_limits<double>::quiet_NaN();
+  batch.samples[1].loss = std::numeric_limits<double>::infinity();
+  batch.samples[2].loss.reset();
+  const auto id = std::to_string(writer_->commit({&batch, 1}).at(0));
+  const auto csv = lines_of(get("/api/v1/runs/" + id + "/steps.csv"));
+  ASSERT_EQ(csv.size(), 4U);
+  EXPECT_TRUE(csv[1].starts_with("0,0,7.5,400,nan,")) << csv[1];
+  EXPECT_TRUE(csv[2].starts_with("0,1,7.5,401,inf,")) << csv[2];
+  EXPECT_TRUE(csv[3].starts_with("0,2,7.5,402,,")) << csv[3];
 }
 
 }  // namespace
