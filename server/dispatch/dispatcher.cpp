@@ -9,6 +9,7 @@
 #include "server/dispatch/launch_variables.h"
 #include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
+#include "server/dispatch/runner_trial.h"
 #include "server/dispatch/submission_mark.h"
 #include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"
@@ -69,13 +70,17 @@ parser::Result<std::vector<Plan>> plan_all(const std::vector<Submission>& submis
   std::vector<Plan> all;
   all.reserve(submissions.size());
   Refusals refusals;
+  RunnerTrials trials(settings, runner);
   for (std::size_t i = 0; i < submissions.size(); ++i) {
     auto plan = plan_submission(submissions[i], settings, catalog, runner);
-    if (plan) {
-      all.push_back(std::move(*plan));
-    } else {
+    if (!plan) {
       add_refusal(refusals, std::move(plan.error().message), i + 1);
+      continue;
     }
+    RunnerVerdict verdict = trials.of(*plan);
+    if (!verdict.refusal.empty()) add_refusal(refusals, std::move(verdict.refusal), i + 1);
+    if (!verdict.note.empty()) plan->notes.push_back(std::move(verdict.note));
+    all.push_back(std::move(*plan));
   }
   if (!refusals.empty()) return parser::fail(told_refusals(refusals, submissions.size()));
   return all;

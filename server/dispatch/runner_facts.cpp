@@ -77,7 +77,9 @@ RunnerFacts ask_runner(const ClusterSettings& settings) {
     unknown.trouble = explain_failure(in_quotes(file) + " --version", result);
     return unknown;
   }
-  return parse_runner_version(result.output);
+  RunnerFacts facts = parse_runner_version(result.output);
+  facts.file = file;
+  return facts;
 }
 
 RunnerFacts RunnerProbe::facts() {

@@ -17,6 +17,7 @@ struct RunnerFacts {
   std::string version;                // its first line; empty where it did not answer
   std::vector<std::string> backends;  // "cpu", "cuda"; empty where it does not say
   std::string trouble;                // why nothing is known; empty where it answered
+  std::string file = {};              // the one that answered; empty where none did
 };
 
 // A line "backends: cpu cuda" and the line before it. Pure.

@@ -295,5 +295,17 @@ TEST_F(HostileInput, IsRefusedByTheApiAndTheCommandLine) {
   EXPECT_FALSE(fs::exists(canary_));
 }
 
+// The runner's own rules for layouts hold before a node is asked for.
+TEST_F(HostileInput, ALayoutThatTheRunnerRefusesReachesNoQueue) {
+  const auto newest = [&] { return cluster_->get_json("/api/v1/jobs?limit=1")["jobs"].dump(); };
+  const std::string before = newest();
+  const CommandAnswer refused =
+      cluster_->report({"submit", "-w", "nemotron4", "-s", "15b", "--dtype", "bf16", "--scale",
+                        "16", "--proxy", "--set", "tp=3"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.output;
+  EXPECT_THAT(refused.errors, HasSubstr("llmb-step-runner refuses it: tp 3 "));
+  EXPECT_EQ(newest(), before);
+}
+
 }  // namespace
 }  // namespace llmb::slurm_test

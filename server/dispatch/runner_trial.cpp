@@ -1,0 +1,77 @@
+#include "server/dispatch/runner_trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "server/dispatch/file_call.h"
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+// As runner/plan/options.h has them, which this program does not include: a refusal's first words
+// and exit code, and the exit code and first words of a plan that does not fit.
+constexpr std::string_view kRefused = "llmb-step-runner: refused: ";
+constexpr int kExitUsage = 2;
+constexpr int kExitDoesNotFit = 3;
+constexpr std::string_view kDoesNotFit = "\ndoes not fit: ";
+
+std::string in_one_line(std::string_view lines) {
+  std::string text;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = trimmed(lines.substr(0, end));
+    if (!line.empty()) text.append(text.empty() ? "" : "; ").append(line);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return text;
+}
+
+}  // namespace
+
+RunnerVerdict runner_verdict(const CommandResult& dry_run) {
+  if (dry_run.end != CommandResult::End::exited) return {};
+  if (dry_run.exit_code == kExitUsage) {
+    const std::size_t refused = dry_run.errors.find(kRefused);
+    if (refused == std::string::npos) return {};
+    return {"llmb-step-runner refuses it: " +
+                in_one_line(std::string_view(dry_run.errors).substr(refused + kRefused.size())),
+            ""};
+  }
+  if (dry_run.exit_code != kExitDoesNotFit) return {};
+  const std::size_t told = dry_run.output.rfind(kDoesNotFit);
+  if (told == std::string::npos) return {};
+  return {"", "this will end before its first step, by llmb-step-runner's plan: " +
+                  in_one_line(std::string_view(dry_run.output).substr(told + kDoesNotFit.size()))};
+}
+
+RunnerVerdict RunnerTrials::of(const Plan& plan) {
+  if (runner_.file.empty() || plan.submission.launcher != "runner") return {};
+  const auto [known, is_new] = known_.try_emplace({plan.program_arguments, plan.environment});
+  if (is_new) known->second = ask(plan);
+  return known->second;
+}
+
+RunnerVerdict RunnerTrials::ask(const Plan& plan) const {
+  CommandRun command;
+  command.arguments = {runner_.file, "--dry-run"};
+  command.arguments.insert(command.arguments.end(), plan.program_arguments.begin(),
+                           plan.program_arguments.end());
+  for (const auto& [name, value] : plan.environment) {
+    command.environment.push_back(fmt::format("{}={}", name, value));
+  }
+  command.environment.push_back("PATH=" + settings_.command_path);
+  command.deadline = settings_.command_deadline;
+  const auto result = ask_file_system<CommandResult>(
+      settings_.runner, [command] { return parser::Result<CommandResult>(run_command(command)); },
+      settings_.command_deadline + kFilePatience);
+  if (!result) return {};
+  RunnerVerdict verdict = runner_verdict(*result);
+  // On a CPU a plan counts the memory of this machine, not of the nodes.
+  if (plan.submission.backend != "cuda") verdict.note.clear();
+  return verdict;
+}
+
+}  // namespace llmb::dispatch
