@@ -55,19 +55,22 @@ constexpr FailureSign by_number(std::string_view literal,
   return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
 }
 
-// "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---"; not "==> attempt 2 failed (exit 1)".
+// "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---", "attempt 2 (sleep 60) ..."; not "==> attempt
+// 2 failed (exit 1)", nor "attempt 1: srun: error: …", which labels a line.
 inline std::string_view cause_of_banner(std::string_view line) {
   constexpr auto kEnds = std::to_array<std::string_view>(
       {"fail", "exit", "ended", "died", "crash", "timed out", "finish", "succe", "giv", "skip"});
   const std::size_t length = line.find_first_not_of("#=*>- ");
-  if (length == 0 || length == std::string_view::npos || line.front() == ' ') return {};
+  if (length == std::string_view::npos || line.front() == ' ') return {};
   std::string_view rest = line.substr(length);
   const std::string_view word = rest.substr(0, rest.find(' '));
   if (word != "attempt" && word != "try") return {};
   rest.remove_prefix(std::min(rest.size(), word.size() + 1));
   if (rest.starts_with('#')) rest.remove_prefix(1);
-  const bool is_number = !rest.empty() && is_digit(rest.front());
-  return is_number && !holds_one_of(rest, kEnds) ? kRestarted : "";
+  const std::size_t digits = length_of_run(rest, 0, is_digit);
+  if (digits == 0 || holds_one_of(rest, kEnds)) return {};
+  rest.remove_prefix(digits);
+  return length > 0 || rest.starts_with(" (") ? kRestarted : "";
 }
 
 // LSF: "TERM_RUNLIMIT: job killed after …", PBS: "=>> PBS: job killed: walltime 86431 exceeded …".

@@ -68,6 +68,7 @@ constexpr std::array kSignsOfOne = {
     failure(kStarted, "restart ", R"(\brestart #?\d+\b)"),
     failure(kStarted, "RESTART_COUNT=", R"(RESTART_COUNT=\d)"),
     failure(kStarted, "attempt ", R"(starting attempt )"),
+    failure(kStarted, "Attempting to start training worker group of size "),
     failure(kStarted, "Restored all states from the checkpoint at "),
     failure(kStarted, "Loading the checkpoint from "),
     failure(kStarted, "Restoring states from the checkpoint path at "),

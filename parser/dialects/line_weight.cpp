@@ -92,8 +92,8 @@ constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored
 
 // Words of a program that does something else, or the same again.
 constexpr auto kGoesOnWith = std::to_array<std::string_view>(
-    {"etrying", "will retry", "be retried", "alling back", "fallback to", "gnoring ", "ontinuing ",
-     "kipping ", " was handled"});
+    {"etrying", "will retry", "be retried", "will try again", "alling back", "fallback to",
+     "gnoring ", "ontinuing ", "kipping ", " was handled", "espawned", "espawning", " tolerated"});
 
 constexpr auto kGivesUp =
     std::to_array<std::string_view>({"not retrying", "o more retr", "iving up", "not continuing"});

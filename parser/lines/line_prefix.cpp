@@ -19,23 +19,34 @@ std::size_t zone_length(std::string_view text) {
   return has_offset ? 6 : 0;
 }
 
+// How much of `text` has the shape: 'd' a digit, ' ' a blank or the T of a stamp, else itself.
+std::size_t shaped_length(std::string_view text, std::string_view shape) {
+  std::size_t length = 0;
+  while (length < shape.size() && length < text.size()) {
+    const char wanted = shape[length];
+    const char c = text[length];
+    const bool is_blank = wanted == ' ' && (c == ' ' || c == 'T');
+    if (wanted == 'd' ? !is_digit(c) : c != wanted && !is_blank) break;
+    ++length;
+  }
+  return length;
+}
+
 // "2026-01-02T03:04:05.123456789Z ", then perhaps "stderr F ", "[2026-01-02 03:04:05] ",
-// "2026-01-02 03:04:05,123 ".
+// "2026-01-02 03:04:05,123 ", "[ 2026-01-02 03:04 ] ".
 std::size_t stamp_length(std::string_view line) {
   constexpr std::string_view kShape = "dddd-dd-dd dd:dd:dd";
-  const std::size_t begin = line.starts_with('[') ? 1 : 0;
-  if (line.size() <= begin + kShape.size()) return 0;
-  for (std::size_t i = 0; i < kShape.size(); ++i) {
-    const char c = line[begin + i];
-    const bool fits = kShape[i] == 'd'   ? is_digit(c)
-                      : kShape[i] == ' ' ? c == ' ' || c == 'T'
-                                         : c == kShape[i];
-    if (!fits) return 0;
+  constexpr std::size_t kWithoutSeconds = std::string_view("dddd-dd-dd dd:dd").size();
+  const bool is_set_apart = line.starts_with("[ ");
+  const std::size_t begin = is_set_apart ? 2 : line.starts_with('[') ? 1 : 0;
+  const std::size_t shaped = shaped_length(line.substr(std::min(begin, line.size())), kShape);
+  if (shaped != kShape.size() && shaped != kWithoutSeconds) return 0;
+  std::size_t end = begin + shaped;
+  if (end < line.size() && (line[end] == '.' || line[end] == ',')) {
+    end += 1 + length_of_run(line, end + 1, is_digit);
   }
-  std::size_t end = begin + kShape.size();
-  if (line[end] == '.' || line[end] == ',') end += 1 + length_of_run(line, end + 1, is_digit);
   end += zone_length(line.substr(end));
-  const std::string_view closing = begin == 0 ? " " : "] ";
+  const std::string_view closing = is_set_apart ? " ] " : begin == 0 ? " " : "] ";
   if (line.substr(end, closing.size()) != closing) return 0;
   end += closing.size();
   for (const std::string_view stream : {"stdout F ", "stderr F ", "stdout P ", "stderr P "}) {

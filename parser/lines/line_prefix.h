@@ -8,7 +8,7 @@
 namespace llmb::parser {
 
 // Takes off, as often as they stand there: the labels of clean_line; stamps, in brackets or not
-// ("2026-01-02T03:04:05.1Z ", "[2026-01-02 03:04:05] "), a level in one letter before and the
+// ("2026-01-02T03:04:05.1Z ", "[ 2026-01-02 03:04 ] "), a level in one letter before and the
 // stream of Kubernetes behind them;
 // "[1,7]<stderr>:" (mpirun); "[3]:" and "[3] "; "[host:0] ", "[worker-3] ",
 // "[pod/name/container] "; "trainer-1  | " (compose); "node-7: " (pdsh).

@@ -120,6 +120,17 @@ TEST(CauseEvaluation, OfHealthyCertificationRunsCutAtEveryTenth) {
   judge_healthy_logs("healthy_certification_runs");
 }
 
+// The likenesses of `recipes_at_sites` and `many_stacks`. At first sight 5 and 14 of 165 cuts, one
+// of the latter a whole log, were told with a cause: most where an attempt had ended that another
+// one followed.
+TEST(CauseEvaluation, OfHealthyRecipesAtSitesCutAtEveryTenth) {
+  judge_healthy_logs("healthy_recipes_at_sites", 5);
+}
+
+TEST(CauseEvaluation, OfHealthyManyStacksCutAtEveryTenth) {
+  judge_healthy_logs("healthy_many_stacks", 11);
+}
+
 // The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a
 // cause.
 TEST(CauseEvaluation, OfHealthyOperatedAndOtherCutAtEveryTenth) {
