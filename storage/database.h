@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "parser/statistics/tree_clusters.h"
 #include "storage/job_records.h"
 #include "storage/push_records.h"
 #include "storage/records.h"
@@ -152,6 +153,8 @@ class Reader {
   std::int64_t data_revision();
 
   std::vector<RootRecord> roots();
+  // Of which cluster the runs of a root are that name none. A filter by cluster takes them, too.
+  parser::TreeClusters tree_clusters();
   // Throws std::invalid_argument for a keyset that is_valid_keyset() refuses.
   RunPage runs(const RunQuery& query);
   std::int64_t run_count(const RunFilter& filter);

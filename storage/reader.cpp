@@ -11,6 +11,7 @@
 #include "storage/run_rows.h"
 #include "storage/run_versions.h"
 #include "storage/step_rows.h"
+#include "storage/tree_clusters.h"
 
 namespace llmb::storage {
 namespace {
@@ -130,16 +131,28 @@ std::vector<RootRecord> Reader::roots() {
   });
 }
 
+parser::TreeClusters Reader::tree_clusters() {
+  return impl_->ask([&] { return read_tree_clusters(impl_->connection); });
+}
+
 RunPage Reader::runs(const RunQuery& query) {
-  return impl_->ask([&] { return list_runs(impl_->connection, query); });
+  return impl_->ask([&] {
+    RunQuery whole = query;
+    whole.filter = with_unnamed_runs(impl_->connection, query.filter);
+    return list_runs(impl_->connection, whole);
+  });
 }
 
 std::int64_t Reader::run_count(const RunFilter& filter) {
-  return impl_->ask([&] { return count_runs(impl_->connection, filter); });
+  return impl_->ask(
+      [&] { return count_runs(impl_->connection, with_unnamed_runs(impl_->connection, filter)); });
 }
 
 std::vector<RunVersion> Reader::newest_run_versions(const RunFilter& filter, std::int64_t limit) {
-  return impl_->ask([&] { return storage::newest_run_versions(impl_->connection, filter, limit); });
+  return impl_->ask([&] {
+    return storage::newest_run_versions(impl_->connection,
+                                        with_unnamed_runs(impl_->connection, filter), limit);
+  });
 }
 
 std::vector<RunRecord> Reader::listed_runs(std::span<const RunId> ids) {
@@ -300,8 +313,10 @@ void Reader::visit_steps(RunId id, std::optional<parser::Window> window,
 
 std::vector<ExperimentRecord> Reader::experiments(const RunFilter& filter, std::int64_t limit,
                                                   const std::string& after_experiment) {
-  return impl_->ask(
-      [&] { return list_experiments(impl_->connection, filter, limit, after_experiment); });
+  return impl_->ask([&] {
+    return list_experiments(impl_->connection, with_unnamed_runs(impl_->connection, filter), limit,
+                            after_experiment);
+  });
 }
 
 std::vector<ParkedFile> Reader::parked_files() {

@@ -76,7 +76,7 @@ class FilterTerms {
     add_any("gpu_type", filter_.gpu_type);
     add_any("gpu_count", filter_.gpu_count);
     add_any("release", filter_.release);
-    add_any("cluster", filter_.cluster);
+    add_cluster();
     add_any("root_id", filter_.root_id);
     std::vector<std::string> statuses;
     for (const auto status : filter_.status) statuses.emplace_back(parser::run_status_name(status));
@@ -102,12 +102,32 @@ class FilterTerms {
     const bool drives = may_drive_(name) && (values.size() == 1 || lists_may_drive_);
     const std::string column = column_of(name, drives);
     if (values.size() == 1) return where_.add(column + " = ?", values.front());
+    where_.add(column + " IN (" + places_of(values) + ")");
+  }
+
+  void add_cluster() {
+    if (filter_.unnamed_of.empty() && !filter_.unnamed_but_of) {
+      return add_any("cluster", filter_.cluster);
+    }
+    const std::string cluster = column_of("cluster", false);
+    const std::string unnamed = " OR " + cluster + " IS NULL AND " + column_of("root_id", false);
+    std::string term = cluster + " IN (" + places_of(filter_.cluster) + ")";
+    term += unnamed + " IN (" + places_of(filter_.unnamed_of) + ")";
+    if (filter_.unnamed_but_of) {
+      term += unnamed + " NOT IN (" + places_of(*filter_.unnamed_but_of) + ")";
+    }
+    where_.add("(" + term + ")");
+  }
+
+  // A parameter for each value.
+  template <typename Value>
+  std::string places_of(const std::vector<Value>& values) {
     std::string places;
     for (const Value& value : values) {
       places += places.empty() ? "?" : ", ?";
       where_.parameters.emplace_back(value);
     }
-    where_.add(column + " IN (" + places + ")");
+    return places;
   }
 
   void add_marks() {

@@ -30,7 +30,12 @@ struct RunFilter {
   AnyOf<std::string> gpu_type;
   AnyOf<std::int64_t> gpu_count;
   AnyOf<std::string> release;
+  // A run that names none is of the only one that its root's runs name (parser::TreeClusters);
+  // "": runs that are of none. The following two are what that means, and the reader's to fill in:
+  // of runs that name none, those of the first roots are taken, and of all roots but the second.
   AnyOf<std::string> cluster;
+  AnyOf<RootId> unnamed_of;
+  std::optional<AnyOf<RootId>> unnamed_but_of;
   AnyOf<parser::RunStatus> status;
   AnyOf<std::string> failure_cause;
   // Runs with any of these marks (of listed_marks.h), and with `is_unmarked` those with none.

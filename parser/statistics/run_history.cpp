@@ -12,7 +12,6 @@
 #include "parser/statistics/median.h"
 #include "parser/statistics/run_copies.h"
 #include "parser/statistics/run_noise.h"
-#include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
 namespace {
@@ -131,13 +130,11 @@ void name_other_windows(std::vector<HistorySeries>& history) {
 }  // namespace
 
 std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
-                                       const RunMarkSet& included,
+                                       const RunMarkSet& included, const TreeClusters& trees,
                                        const ChangeFinder& find_change_points) {
   std::map<HistoryKey, Members> members;
   // Null: not selected. Runs of one configuration are of one series.
   std::unordered_map<const HistoryConfiguration*, Members*> known;
-  TreeClusters trees;
-  for (const auto& run : runs) trees.learn(run->tree, run->cluster);
   std::map<std::string, RunCopies> contents;  // by cluster
   Copies copies;
   for (std::size_t i = 0; i < runs.size(); ++i) {

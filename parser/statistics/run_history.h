@@ -14,6 +14,7 @@
 #include "parser/statistics/change_points.h"
 #include "parser/statistics/history_run.h"
 #include "parser/statistics/run_selection.h"
+#include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
 
@@ -67,9 +68,10 @@ using ChangeFinder =
 
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
 // size, dtype, GPU, scale, batch and cluster; those of one run too. `selection` is by catalog
-// names. `find_change_points`: change_points(), or what knows its answers.
+// names; `trees` learnt from all runs. `find_change_points`: change_points(), or what knows its
+// answers.
 std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
-                                       const RunMarkSet& included,
+                                       const RunMarkSet& included, const TreeClusters& trees,
                                        const ChangeFinder& find_change_points = change_points);
 
 }  // namespace llmb::parser

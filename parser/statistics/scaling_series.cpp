@@ -11,7 +11,6 @@
 
 #include "parser/foundation/name_table.h"
 #include "parser/statistics/run_copies.h"
-#include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
 namespace {
@@ -316,11 +315,10 @@ std::string_view scaling_kind_name(ScalingKind kind) {
 }
 
 ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
-                             const RunSelection& selection, const RunMarkSet& included) {
+                             const RunSelection& selection, const RunMarkSet& included,
+                             const TreeClusters& trees) {
   ScalingReport report;
   const RunSelection wanted = by_catalog_names(catalog, selection);
-  TreeClusters trees;
-  for (const auto& run : runs) trees.learn(run->configuration->tree, run->configuration->cluster);
   std::unordered_map<const ScalingConfiguration*, std::optional<SeriesKey>> keys;  // of the wanted
   Groups<SeriesKey> members;
   // A log that was copied to another cluster's tree counts for each, so that what one has does not

@@ -13,6 +13,7 @@
 #include "parser/statistics/mean_comparison.h"
 #include "parser/statistics/run_selection.h"
 #include "parser/statistics/scaling_run.h"
+#include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
 
@@ -100,6 +101,7 @@ inline constexpr std::string_view kScalingMethod =
 
 // Pointers in the result live as long as the catalog that the runs were measured with.
 ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
-                             const RunSelection& selection, const RunMarkSet& included);
+                             const RunSelection& selection, const RunMarkSet& included,
+                             const TreeClusters& trees);
 
 }  // namespace llmb::parser

@@ -19,8 +19,8 @@ http::Body render_history(Context& context, const MeasuringQuestion& question,
     return context.kept_runs.read(reader, catalog, question, context.options.measured_runs_max);
   });
   const parser::HistoryRuns& runs = measured.history;
-  const auto history = context.kept_runs.history(runs, parser::by_catalog_names(catalog, selection),
-                                                 question.included);
+  const auto history = context.kept_runs.history(
+      measured, parser::by_catalog_names(catalog, selection), question.included);
   Json json = report::history_json(runs, history);
   json["older_runs_left_out"] = measured.older_left_out;
   return {std::make_shared<const std::string>(to_text(json)), {}};

@@ -37,6 +37,7 @@ MeasuredRuns KeptWindow::read(storage::Reader& reader, const parser::Catalog& ca
   const storage::RunFilter filter = filter_of(catalog, question);
   const auto versions = reader.newest_run_versions(filter, static_cast<std::int64_t>(runs_max));
   MeasuredRuns measured;
+  measured.trees = reader.tree_clusters();
   if (versions.size() == runs_max) {
     const auto held = static_cast<std::int64_t>(versions.size());
     measured.older_left_out = std::max<std::int64_t>(0, reader.run_count(filter) - held);
@@ -111,7 +112,7 @@ void KeptRuns::measure_ahead(storage::Reader& reader, const parser::Catalog& cat
   for (std::size_t count = std::min(kRunsAtOnce, runs_max); !is_stopping();) {
     const MeasuredRuns measured = window->read(reader, catalog, every_run, count);
     if (count == runs_max) {
-      history(measured.history, {}, every_run.included);
+      history(measured, {}, every_run.included);
       return;
     }
     count = std::min(2 * count, runs_max);
@@ -123,11 +124,11 @@ MeasuredRuns KeptRuns::read(storage::Reader& reader, const parser::Catalog& cata
   return window_of(question)->read(reader, catalog, question, runs_max);
 }
 
-std::vector<parser::HistorySeries> KeptRuns::history(const parser::HistoryRuns& runs,
+std::vector<parser::HistorySeries> KeptRuns::history(const MeasuredRuns& measured,
                                                      const parser::RunSelection& selection,
                                                      const parser::RunMarkSet& included) {
   return parser::run_history(
-      runs, selection, included,
+      measured.history, selection, included, measured.trees,
       [this](std::span<const double> values, const parser::SegmentationOptions& options) {
         return changes_.of(values, options);
       });

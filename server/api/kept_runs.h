@@ -27,6 +27,7 @@ namespace llmb::api {
 struct MeasuredRuns {  // by id, and in both the same ones
   parser::ScalingRuns scaling;
   parser::HistoryRuns history;
+  parser::TreeClusters trees;
   std::int64_t older_left_out = 0;  // beyond `runs_max`
 };
 
@@ -67,7 +68,7 @@ class KeptRuns {
                     const MeasuringQuestion& question, std::size_t runs_max);
 
   // A history of the runs: as parser::run_history() has it. Thread-safe.
-  std::vector<parser::HistorySeries> history(const parser::HistoryRuns& runs,
+  std::vector<parser::HistorySeries> history(const MeasuredRuns& measured,
                                              const parser::RunSelection& selection,
                                              const parser::RunMarkSet& included);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kRunsLookedAt = 500;
 
-LatestResult result_of(const storage::RunRecord& run) {
+LatestResult result_of(const storage::RunRecord& run, const parser::TreeClusters& trees) {
   const parser::RunIdentity& identity = run.listed.identity;
   LatestResult result;
   result.workload = parser::safe_text(identity.workload);
@@ -19,7 +19,7 @@ LatestResult result_of(const storage::RunRecord& run) {
   result.dtype = parser::safe_text(identity.dtype);
   result.gpu_type = parser::safe_text(identity.gpu_type);
   if (identity.gpu_count) result.gpu_count = std::to_string(*identity.gpu_count);
-  result.cluster = parser::safe_text(run.cluster.value_or(""));
+  result.cluster = parser::safe_text(trees.of(run.root_id, run.cluster));
   result.run = run.id;
   if (run.summary.step_time_s) result.step_time_s = run.summary.step_time_s->mean;
   result.tokens_per_s_per_gpu = run.listed.tokens_per_s_per_gpu;
@@ -38,10 +38,11 @@ std::vector<LatestResult> read_latest(storage::Reader& reader) {
   query.filter.status = {parser::RunStatus::complete};
   query.filter.is_unmarked = true;
   query.limit = kRunsLookedAt;
+  const parser::TreeClusters trees = reader.tree_clusters();
   std::vector<LatestResult> results;
   std::set<decltype(configuration_of(LatestResult{}))> seen;
   for (const storage::RunRecord& run : reader.runs(query).runs) {
-    LatestResult result = result_of(run);
+    LatestResult result = result_of(run, trees);
     if (!seen.insert(configuration_of(result)).second) continue;
     results.push_back(std::move(result));
     if (results.size() == LatestResults::kResultsMax) break;

@@ -25,7 +25,8 @@ http::Body render_scaling(Context& context, const MeasuringQuestion& question,
                                   context.options.measured_runs_max);
   });
   const parser::ScalingRuns& runs = measured.scaling;
-  const auto report = parser::scaling_series(context.catalog(), runs, selection, question.included);
+  const auto report =
+      parser::scaling_series(context.catalog(), runs, selection, question.included, measured.trees);
   Json json = report::scaling_json(runs, report, static_cast<std::size_t>(runs_max));
   json["older_runs_left_out"] = measured.older_left_out;
   return {std::make_shared<const std::string>(to_text(json)), {}};

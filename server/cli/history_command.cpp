@@ -42,10 +42,11 @@ struct HistoryArguments : MeasuringArguments {
   parser::RunSelection selection;
 };
 
-int tell_history(const parser::Catalog& catalog, const parser::HistoryRuns& runs,
+int tell_history(const parser::Catalog& catalog, const report::MeasuredRuns& measured,
                  const parser::RunMarkSet& included, const HistoryArguments& arguments) {
-  const auto history =
-      parser::run_history(runs, parser::by_catalog_names(catalog, arguments.selection), included);
+  const auto runs = parser::history_runs(measured.runs);
+  const auto history = parser::run_history(
+      runs, parser::by_catalog_names(catalog, arguments.selection), included, measured.trees);
   if (arguments.format == "json") {
     report::Json json = {{"format", "llmb-report history"}, {"version", 1}};
     json.update(report::history_json(runs, history));
@@ -75,7 +76,7 @@ void add_history_command(CLI::App& app, int& exit_code) {
         *command, *arguments,
         [&](const parser::Catalog& catalog, const report::MeasuredRuns& measured,
             const parser::RunMarkSet& included) {
-          return tell_history(catalog, parser::history_runs(measured.runs), included, *arguments);
+          return tell_history(catalog, measured, included, *arguments);
         });
   });
 }

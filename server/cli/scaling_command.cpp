@@ -48,9 +48,11 @@ struct ScalingArguments : MeasuringArguments {
   parser::RunSelection selection;
 };
 
-int scale(const parser::Catalog& catalog, const parser::ScalingRuns& runs,
+int scale(const parser::Catalog& catalog, const report::MeasuredRuns& measured,
           const parser::RunMarkSet& included, const ScalingArguments& arguments) {
-  const auto report = parser::scaling_series(catalog, runs, arguments.selection, included);
+  const auto runs = parser::scaling_runs(measured.runs);
+  const auto report =
+      parser::scaling_series(catalog, runs, arguments.selection, included, measured.trees);
   if (arguments.format == "json") {
     report::Json json = {{"format", "llmb-report scaling"}, {"version", 1}};
     json.update(report::scaling_json(runs, report));
@@ -80,7 +82,7 @@ void add_scaling_command(CLI::App& app, int& exit_code) {
         *command, *arguments,
         [&](const parser::Catalog& catalog, const report::MeasuredRuns& measured,
             const parser::RunMarkSet& included) {
-          return scale(catalog, parser::scaling_runs(measured.runs), included, *arguments);
+          return scale(catalog, measured, included, *arguments);
         });
   });
 }

@@ -28,9 +28,8 @@ using parser::Result;
 constexpr std::int64_t kPageSize = 500;
 constexpr std::streamsize kBlockBytes = 1 << 16;
 
-parser::ComparedRun measure_log(const ReportedRun& run, std::int64_t id) {
+parser::ComparedRun measure_log(const ReportedRun& run) {
   parser::ComparedRun compared;
-  compared.id = id;
   compared.experiment = run.run_path.experiment.empty() ? run.path : short_name(run.run_path);
   compared.job_id = run.run_path.job_id;
   compared.path = run.path;
@@ -114,8 +113,9 @@ void find_equal_logs(std::vector<parser::ComparedRun>& runs,
   }
 }
 
-bool is_of_cluster(const RunSource& source, const std::optional<std::string>& cluster) {
-  return source.cluster.empty() || cluster == source.cluster;
+bool is_wanted(const RunSource& source, const parser::TreeClusters& trees,
+               const parser::ComparedRun& run) {
+  return source.cluster.empty() || trees.of(run.tree, run.cluster) == source.cluster;
 }
 
 tl::unexpected<parser::Error> no_run_of_cluster(const RunSource& source) {
@@ -127,6 +127,26 @@ tl::unexpected<parser::Error> no_run_of_cluster(const RunSource& source) {
 bool is_folder(const std::string& name) {
   std::error_code error;
   return fs::is_directory(name, error);
+}
+
+// What is of another cluster than was asked for, now that all that was named has been read; and
+// numbers the others.
+void leave_others_out(const RunSource& source, MeasuredRuns& measured,
+                      std::vector<std::uint64_t>& sizes) {
+  std::size_t wanted = 0;
+  for (std::size_t i = 0; i < measured.runs.size(); ++i) {
+    if (!is_wanted(source, measured.trees, measured.runs[i])) continue;
+    if (wanted != i) {
+      measured.runs[wanted] = std::move(measured.runs[i]);
+      sizes[wanted] = sizes[i];
+      if (!measured.sides.empty()) measured.sides[wanted] = measured.sides[i];
+    }
+    measured.runs[wanted].id = static_cast<std::int64_t>(wanted) + 1;
+    ++wanted;
+  }
+  measured.runs.resize(wanted);
+  sizes.resize(wanted);
+  if (!measured.sides.empty()) measured.sides.resize(wanted);
 }
 
 Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalog& catalog) {
@@ -157,14 +177,14 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
                                       joined(sides[side].names)));
     }
     for (const ReportedRun& run : report.runs) {
-      if (!is_of_cluster(source, run.run_path.configuration.value("cluster"))) continue;
-      const auto id = static_cast<std::int64_t>(measured.runs.size()) + 1;
-      measured.runs.push_back(measure_log(run, id));
+      measured.runs.push_back(measure_log(run));
+      measured.trees.learn(measured.runs.back().tree, measured.runs.back().cluster);
       sizes.push_back(run.size_bytes);
       if (sides.size() > 1) measured.sides.push_back(side);
     }
     if (sides.size() > 1) measured.side_names.push_back(sides[side].name);
   }
+  leave_others_out(source, measured, sizes);
   if (measured.runs.empty()) return no_run_of_cluster(source);
   find_equal_logs(measured.runs, sizes);
   measured.noise_runs = parser::noise_runs(measured.runs);
@@ -190,6 +210,7 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
   storage::Reader reader(source.database);
   const std::vector<NamedSide> sides = sides_of(source);
   MeasuredRuns measured;
+  measured.trees = reader.tree_clusters();
   measured.is_chosen = !source.names.empty() || sides.size() > 1;
   for (std::size_t side = 0; side < sides.size(); ++side) {
     auto ids = read_run_ids(sides[side].names);
@@ -207,9 +228,9 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
         return parser::fail(
             fmt::format("there is no run {} in {}", id, storage::shown_place(source.database)));
       }
-      if (!is_of_cluster(source, run->cluster)) continue;
       auto compared = measure_stored_run(reader, *run, catalog, source.window, source.without);
       if (!compared) return tl::unexpected(compared.error());
+      if (!is_wanted(source, measured.trees, *compared)) continue;
       measured.runs.push_back(std::move(*compared));
       if (sides.size() > 1) measured.sides.push_back(side);
     }

@@ -10,6 +10,7 @@
 #include "parser/catalog/catalog.h"
 #include "parser/result.h"
 #include "parser/statistics/run_comparison.h"
+#include "parser/statistics/tree_clusters.h"
 
 namespace llmb::report {
 
@@ -31,6 +32,7 @@ struct MeasuredRuns {
   // Two things that were named are two sides: for each run the side that it is on; else empty.
   std::vector<std::size_t> sides;
   std::vector<std::string> side_names;
+  parser::TreeClusters trees;
   // What the user's runs teach of the noise between runs.
   std::vector<parser::NoiseRun> noise_runs;
 };

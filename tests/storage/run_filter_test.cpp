@@ -91,6 +91,52 @@ TEST_F(RunFilters, SeveralValuesAreAlternatives) {
   EXPECT_EQ(found(filter_by<RootId>(&RunFilter::root_id, {root_, other_root_})).size(), 2U);
 }
 
+// Of the only one that its root's runs name, whatever else is asked for; "": of none.
+TEST(RunClusters, ARunThatNamesNoneIsOfItsTrees) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  std::vector<IngestBatch> batches;
+  const auto add = [&](RootId root, const std::string& path, const std::string& cluster) {
+    batches.push_back(make_batch(root, path, 1));
+    batches.back().path.experiment = path;
+    if (cluster.empty()) return;
+    batches.back().configuration.set("cluster", cluster, parser::ConfigSource::llmb_config);
+  };
+  const RootId of_one = writer.upsert_root("/of_one", "");
+  add(of_one, "named", "eos");
+  add(of_one, "unnamed", "");
+  const RootId of_two = writer.upsert_root("/of_two", "");
+  add(of_two, "first", "eos");
+  add(of_two, "second", "ord");
+  add(of_two, "either", "");
+  add(writer.upsert_root("/of_none", ""), "lonely", "");
+  add(writer.upsert_root("/given", "ord"), "given", "");
+  writer.commit(batches);
+  Reader reader(database.path());
+  const auto expect = [&](std::vector<std::string> clusters, const std::vector<std::string>& all) {
+    RunQuery query;
+    query.filter.cluster = std::move(clusters);
+    std::vector<std::string> found;
+    for (const RunRecord& run : reader.runs(query).runs) found.push_back(run.relative_path);
+    EXPECT_THAT(found, testing::UnorderedElementsAreArray(all));
+    std::vector<std::string> experiments;
+    for (const auto& one : reader.experiments(query.filter, 50, "")) {
+      experiments.push_back(one.experiment);
+    }
+    EXPECT_THAT(experiments, testing::UnorderedElementsAreArray(all));
+    EXPECT_EQ(reader.run_count(query.filter), static_cast<std::int64_t>(all.size()));
+    EXPECT_EQ(reader.newest_run_versions(query.filter, 50).size(), all.size());
+  };
+  expect({"eos"}, {"named", "unnamed", "first"});
+  expect({"ord"}, {"second", "given"});
+  expect({"eos", "ord"}, {"named", "unnamed", "first", "second", "given"});
+  expect({""}, {"either", "lonely"});
+  expect({"", "ord"}, {"either", "lonely", "second", "given"});
+  expect({"none such"}, {});
+  EXPECT_EQ(reader.tree_clusters().of(of_one, std::nullopt), "eos");
+  EXPECT_EQ(reader.tree_clusters().of(of_two, std::nullopt), "");
+}
+
 TEST(RunFigures, FilterByRangeCauseAndMark) {
   const TemporaryDatabase database;
   Writer writer(database.options());

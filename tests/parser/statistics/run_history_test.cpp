@@ -30,6 +30,13 @@ ComparedRun run_at(std::int64_t job, double step_time_s, const std::string& rele
   return run;
 }
 
+std::vector<HistorySeries> history_of(const std::vector<ComparedRun>& runs,
+                                      const RunSelection& selection, const RunMarkSet& included) {
+  TreeClusters trees;
+  for (const ComparedRun& run : runs) trees.learn(run.tree, run.cluster);
+  return run_history(history_runs(runs), selection, included, trees);
+}
+
 std::vector<ComparedRun> made_runs() {
   std::mt19937_64 random(7);
   std::normal_distribution<double> noise(0, 0.002);
@@ -45,7 +52,7 @@ std::vector<ComparedRun> made_runs() {
 
 TEST(RunHistory, NamesChangesAndWhatChangedThere) {
   const auto runs = made_runs();
-  const auto history = run_history(history_runs(runs), {}, {});
+  const auto history = history_of(runs, {}, {});
   ASSERT_EQ(history.size(), 1U);
   const HistorySeries& series = history[0];
   EXPECT_EQ(series.identity.workload, "own");
@@ -64,7 +71,7 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   auto runs = made_runs();
   runs[0].configuration.set("gpu_count", "128", ConfigSource::llmb_config);
   runs[1].judgement.summary.status = RunStatus::failed;
-  const auto history = run_history(history_runs(runs), {}, {});
+  const auto history = history_of(runs, {}, {});
   ASSERT_EQ(history.size(), 2U);
   EXPECT_EQ(history[0].runs.size(), 22U);
   EXPECT_EQ(history[1].identity.gpu_count, 128);
@@ -72,20 +79,20 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   EXPECT_EQ(history[1].newest, NewestLevel::unknown);
   RunSelection selection;
   selection.gpu_count = 64;
-  EXPECT_EQ(run_history(history_runs(runs), selection, {RunMark::failed})[0].runs.size(), 23U);
+  EXPECT_EQ(history_of(runs, selection, {RunMark::failed})[0].runs.size(), 23U);
   selection.workload = "other";
-  EXPECT_TRUE(run_history(history_runs(runs), selection, {}).empty());
+  EXPECT_TRUE(history_of(runs, selection, {}).empty());
 }
 
 TEST(RunHistory, NamesTheWindowsOfOtherSeriesOfAConfiguration) {
   auto runs = made_runs();
   for (std::size_t i = 20; i < 24; ++i) runs[i].judgement.summary.window = {35, 44};
-  const auto history = run_history(history_runs(runs), {}, {});
+  const auto history = history_of(runs, {}, {});
   ASSERT_EQ(history.size(), 2U);
   EXPECT_EQ(history[0].other_windows, std::vector<std::string>{history[1].window});
   EXPECT_EQ(history[1].other_windows, std::vector<std::string>{history[0].window});
   EXPECT_NE(history[0].window, history[1].window);
-  EXPECT_TRUE(run_history(history_runs(made_runs()), {}, {})[0].other_windows.empty());
+  EXPECT_TRUE(history_of(made_runs(), {}, {})[0].other_windows.empty());
 }
 
 TEST(RunHistory, LogsWithTheSameBytesAreOneRun) {
@@ -93,7 +100,7 @@ TEST(RunHistory, LogsWithTheSameBytesAreOneRun) {
   for (std::size_t i = 0; i < 4; ++i) runs.push_back(runs[5]);
   for (std::size_t i : {5U, 24U, 26U}) runs[i].content_key.by_bytes = "one log";
   runs[25].judgement.summary.status = RunStatus::failed;
-  const auto history = run_history(history_runs(runs), {}, {});
+  const auto history = history_of(runs, {}, {});
   ASSERT_EQ(history.size(), 1U);
   EXPECT_EQ(history[0].runs.size(), 25U) << "the last one's content is not known";
   ASSERT_EQ(history[0].copies.size(), 2U);
@@ -114,7 +121,7 @@ TEST(RunHistory, KeepsGpusApartThatTheRecipesTell) {
     run.judgement.match = match_recipe(catalog, {run.configuration, run.dialect, std::nullopt});
     runs.push_back(std::move(run));
   }
-  const auto history = run_history(history_runs(runs), {}, {});
+  const auto history = history_of(runs, {}, {});
   ASSERT_EQ(history.size(), 2U);
   EXPECT_EQ(history[0].identity.gpu_type, "gb200");
   EXPECT_EQ(history[1].identity.gpu_type, "h100");
@@ -126,12 +133,12 @@ TEST(RunHistory, KeepsClustersApart) {
   auto runs = made_runs();
   for (auto& run : runs) run.cluster = "eos";
   runs[5].cluster = std::nullopt;  // of the only one that its tree names
-  const auto of_one_tree = run_history(history_runs(runs), {}, {});
+  const auto of_one_tree = history_of(runs, {}, {});
   ASSERT_EQ(of_one_tree.size(), 1U);
   EXPECT_EQ(of_one_tree[0].cluster, "eos");
   EXPECT_EQ(of_one_tree[0].runs.size(), runs.size());
   runs[5].tree = 2;  // which names none
-  const auto with_unnamed = run_history(history_runs(runs), {}, {});
+  const auto with_unnamed = history_of(runs, {}, {});
   ASSERT_EQ(with_unnamed.size(), 2U);
   EXPECT_EQ(with_unnamed[0].cluster, "");
   EXPECT_THAT(with_unnamed[0].runs, ElementsAre(5U));
@@ -142,7 +149,7 @@ TEST(RunHistory, KeepsClustersApart) {
     runs.push_back(run_at(job, job > 12 ? 2.2 : 2.0, "25.12"));
     runs.back().cluster = job > 12 ? "selene" : "eos";
   }
-  const auto history = run_history(history_runs(runs), {}, {});
+  const auto history = history_of(runs, {}, {});
   ASSERT_EQ(history.size(), 2U);
   EXPECT_EQ(history[0].cluster, "eos");
   EXPECT_EQ(history[1].cluster, "selene");
@@ -156,7 +163,7 @@ TEST(RunHistory, TakesOneDigitOfPrintedStepTimesForRounding) {
     for (int job = 1; job <= 10; ++job) {
       runs.push_back(run_at(job, job <= 8 ? 7.38 : step_time_s, "25.12"));
     }
-    return run_history(history_runs(runs), {}, {}).at(0);
+    return history_of(runs, {}, {}).at(0);
   };
   const HistorySeries by_one_digit = history_with_newest(7.39);
   EXPECT_TRUE(by_one_digit.changes.empty());

@@ -43,9 +43,16 @@ ComparedRun scaled_run(const std::string& experiment, double step_time_s, Window
   return run;
 }
 
+TreeClusters trees_of(const std::vector<ComparedRun>& runs) {
+  TreeClusters trees;
+  for (const ComparedRun& run : runs) trees.learn(run.tree, run.cluster);
+  return trees;
+}
+
 ScalingReport scale(const std::vector<ComparedRun>& runs, const RunSelection& selection = {},
                     const RunMarkSet& included = {}) {
-  return scaling_series(embedded_catalog(), scaling_runs(runs), selection, included);
+  return scaling_series(embedded_catalog(), scaling_runs(runs), selection, included,
+                        trees_of(runs));
 }
 
 TEST(ScalingSeries, SetsEachScaleAgainstTheSmallest) {
