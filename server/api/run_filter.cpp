@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "server/api/cluster_parameter.h"
 #include "server/api/request_error.h"
 #include "server/report/stored_runs.h"
 #include "storage/listed_marks.h"
@@ -111,7 +112,7 @@ storage::RunFilter read_run_filter(const QueryParameters& parameters,
   filter.gpu_type = parameters.texts("gpu_type");
   filter.gpu_count = parameters.integers("gpu_count", 0, kLargest);
   filter.release = parameters.texts("release");
-  filter.cluster = parameters.texts("cluster");
+  filter.cluster = clusters_asked(parameters.texts("cluster"));
   filter.status = read_statuses(parameters);
   filter.failure_cause = parameters.texts("failure_cause");
   read_marks(parameters, filter);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "parser/catalog/catalog.h"
+#include "parser/layout/experiment_name.h"
 #include "server/ingest/listed_result.h"
 #include "tests/server/api/sample_database.h"
 
@@ -117,6 +118,30 @@ TEST_F(RunList, Filters) {
                    {"cluster", "eos"}}),
             5);
   EXPECT_EQ(count({{"root_id", "99"}}), 0);
+}
+
+TEST_F(RunList, OfAClusterHasTheRunsWhoseTreeNamesNoOther) {
+  const std::string experiment =
+      "pretrain_grok1_314b_bf16_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256";
+  const auto add = [&](storage::RootId root, std::int64_t job, const std::string& cluster) {
+    auto batch = sample_batch(root, experiment, job, 49, 7.5);
+    batch.configuration = parser::parse_experiment_name(experiment);
+    batch.configuration.set("gpu_type", "gb200", parser::ConfigSource::llmb_config);
+    batch.configuration.set("cluster", cluster, parser::ConfigSource::llmb_config);
+    writer_->commit({&batch, 1});
+  };
+  add(root_, 1, "eos");
+  add(root_, 2, "");
+  add(writer_->upsert_root("/elsewhere", ""), 3, "");
+  const auto count = [&](const std::string& of) {
+    const Json scaling = get_json("/api/v1/scaling", {{"cluster", of}});
+    EXPECT_EQ(scaling["series"].size(), of == "ord" ? 0U : 1U) << of;
+    return get_json("/api/v1/runs", {{"cluster", of}})["total"];
+  };
+  EXPECT_EQ(count("eos"), 2);
+  EXPECT_EQ(count("none"), 1);
+  EXPECT_EQ(count("ord"), 0);
+  EXPECT_EQ(get_json("/api/v1/runs", {{"cluster", "eos"}, {"cluster", "none"}})["total"], 3);
 }
 
 TEST_F(RunList, FindsAWorkloadByAnyOfItsNames) {
