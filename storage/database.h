@@ -175,7 +175,9 @@ class Reader {
   // in a tree that has no folder for a launch its experiment. Of several the newest of those that
   // write where the log lies; nothing where jobs of two clusters fit equally well.
   std::optional<RunJob> job_of(RunId id);
-  // The same of a log below `root`, whose path says what `log` holds.
+  // Of a superseded run the one that stands in its place: the newest generation of its log.
+  std::optional<RunId> superseding_run(RunId id);
+  // As job_of(), of a log below `root`, whose path says what `log` holds.
   std::optional<JobProgress> last_state_of_job(RootId root, const std::string& relative_path,
                                                const parser::RunPath& log);
   std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest

@@ -227,6 +227,17 @@ std::optional<RunJob> Reader::job_of(RunId id) {
   return job;
 }
 
+std::optional<RunId> Reader::superseding_run(RunId id) {
+  Statement& select = impl_->connection.kept(
+      "SELECT newest.id FROM run JOIN run AS newest ON newest.root_id = run.root_id"
+      " AND newest.relative_path = run.relative_path AND newest.is_superseded = 0"
+      " WHERE run.id = ? AND run.is_superseded = 1");
+  std::optional<RunId> newest;
+  if (select.integer(id).step()) newest = select.read_integer();
+  select.reset();
+  return newest;
+}
+
 std::optional<JobProgress> Reader::last_state_of_job(RootId root, const std::string& relative_path,
                                                      const parser::RunPath& log) {
   if (!log.job_id) return std::nullopt;

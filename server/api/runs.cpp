@@ -69,11 +69,14 @@ http::Response get_runs(Context& context, const http::Request& request) {
 http::Response get_run(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   const storage::RunId id = id_parameter(request);
-  const auto job =
-      context.readers.with_reader([&](storage::Reader& reader) { return reader.job_of(id); });
-  // A job's state changes without its run.
-  const std::string of_job = job ? fmt::format("{}.{}", job->id, job->revision) : "";
-  const std::string etag = run_etag(context, id, "run" + of_job);
+  const auto relations = context.readers.with_reader([&](storage::Reader& reader) {
+    return report::RunRelations{reader.job_of(id), reader.superseding_run(id)};
+  });
+  // They change without the run.
+  std::string kind = "run";
+  if (const auto& job = relations.job) kind += fmt::format("{}.{}", job->id, job->revision);
+  if (const auto& newer = relations.superseding_run) kind += fmt::format("-{}", *newer);
+  const std::string etag = run_etag(context, id, kind);
   return tagged_response(etag, [=, &context]() -> http::Body {
     struct Answer {
       std::optional<storage::RunRecord> run;
@@ -84,7 +87,8 @@ http::Response get_run(Context& context, const http::Request& request) {
       if (!run) throw absent_run(reader, id);
       return Answer{std::move(run), report::root_paths(reader.roots())};
     });
-    const std::string body = to_text(report::run_details_json(*answer.run, answer.roots, job));
+    const std::string body =
+        to_text(report::run_details_json(*answer.run, answer.roots, relations));
     return {std::make_shared<const std::string>(body), {}};
   });
 }

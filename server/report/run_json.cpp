@@ -262,10 +262,11 @@ Json run_json(const storage::RunRecord& run, const RootPaths& roots) {
 }
 
 Json run_details_json(const storage::RunRecord& run, const RootPaths& roots,
-                      const std::optional<storage::RunJob>& job) {
+                      const RunRelations& relations) {
   Json json = run_json(run, roots);
+  json["superseded_by"] = nullable(relations.superseding_run);
   json["job"] = nullptr;
-  if (job) {
+  if (const auto& job = relations.job) {
     json["job"] = {{"id", job->id},
                    {"state", job->state},
                    {"trouble", null_if_empty(job->trouble)},

@@ -42,9 +42,14 @@ RootPaths root_paths(const std::vector<storage::RootRecord>& roots);
 // One flat object for lists.
 Json run_json(const storage::RunRecord& run, const RootPaths& roots);
 
-// run_json and its particulars. `job`: that it came from, where it was submitted here.
+struct RunRelations {
+  std::optional<storage::RunJob> job;             // that it came from, where it was submitted here
+  std::optional<storage::RunId> superseding_run;  // that stands in its place
+};
+
+// run_json and its particulars.
 Json run_details_json(const storage::RunRecord& run, const RootPaths& roots,
-                      const std::optional<storage::RunJob>& job);
+                      const RunRelations& relations);
 
 // {"count", "mean", … "p95"}, or null.
 Json statistics_json(const std::optional<parser::WindowStatistics>& statistics);

@@ -270,6 +270,9 @@ TEST(Writer, AHigherGenerationSupersedesTheLowerOnes) {
   EXPECT_FALSE(reader.run(second)->is_superseded);
   EXPECT_TRUE(reader.run(late)->is_superseded);
   EXPECT_EQ(reader.run_at(root, "a.out")->id, second);
+  EXPECT_EQ(reader.superseding_run(first), second);
+  EXPECT_EQ(reader.superseding_run(late), second);
+  EXPECT_EQ(reader.superseding_run(second), std::nullopt);
   EXPECT_EQ(reader.run_count({}), 1);
   RunFilter all;
   all.include_superseded = true;

@@ -220,5 +220,17 @@ TEST_F(RunResource, TellsOfTheJobThatItCameFrom) {
                                {"limit_ends_at", nullptr}}));
 }
 
+TEST_F(RunResource, NamesTheRunThatStandsInItsPlace) {
+  auto batch = sample_batch(root_, "rewritten", 1, 10, 7.5);
+  const auto first = "/api/v1/runs/" + std::to_string(writer_->commit({&batch, 1}).at(0));
+  EXPECT_EQ(get_json(first)["superseded_by"], nullptr);
+  const std::string etag = get(first).etag;
+  batch.generation = 1;
+  const auto second = writer_->commit({&batch, 1}).at(0);
+  EXPECT_EQ(get_json(first)["superseded_by"], second);
+  EXPECT_NE(get(first).etag, etag);
+  EXPECT_EQ(get_json("/api/v1/runs/" + std::to_string(second))["superseded_by"], nullptr);
+}
+
 }  // namespace
 }  // namespace llmb::api

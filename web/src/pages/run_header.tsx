@@ -124,8 +124,6 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 // them, and names the pass that counts.
 function Notes({ run }: { run: RunDetails }) {
   const notes: string[] = [];
-  if (run.is_superseded)
-    notes.push("The log was rewritten since: a newer run stands in its place.");
   if (run.vanished_at) {
     notes.push(
       `The log is gone since ${formatInstant(run.vanished_at, zone.value)}; its steps are kept.`,
@@ -154,5 +152,14 @@ function Notes({ run }: { run: RunDetails }) {
   if (run.lines_too_long > 0) {
     notes.push(`${formatPlural(run.lines_too_long, "line")} over 1 MiB left out.`);
   }
-  return <Sentences sentences={notes} />;
+  const rewritten = run.is_superseded && (
+    <>
+      The log was rewritten since: <NewerRun id={run.superseded_by} /> stands in its place.
+    </>
+  );
+  return <Sentences first={rewritten} sentences={notes} />;
+}
+
+function NewerRun({ id }: { id: number | null }) {
+  return id === null ? <>a newer run</> : <a href={`/runs/${id}`}>run {id}</a>;
 }
