@@ -26,6 +26,7 @@ constexpr const char* kCompareFooter = R"(Examples:
   llmb-report compare experiments                    every workload of a tree, group by group
   llmb-report compare --db runs.db 3 7               runs of a database, by id
   llmb-report compare --db runs.db --base 3 4 5 --candidate 7 8
+  llmb-report compare --gpu-type gb200 --dtype fp8 experiments
   llmb-report compare --include profiled,failed experiments
   llmb-report compare --window 20-40 --format csv experiments > groups.csv
   llmb-report compare --format json a.out b.out | jq '.comparisons[].differences'
@@ -117,6 +118,10 @@ void write_json(const std::vector<report::ComparedSet>& sets) {
   std::cout << document.dump(1, ' ', false, report::Json::error_handler_t::replace) << '\n';
 }
 
+struct CompareArguments : MeasuringArguments {
+  parser::RunSelection selection;
+};
+
 int compare(report::MeasuredRuns measured, const parser::RunMarkSet& included,
             const std::string& format) {
   parser::ComparisonOptions options;
@@ -147,19 +152,30 @@ void add_compare_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand(
       "compare", "Runs side by side: repeats, configurations, and published results");
   command->footer(kCompareFooter);
-  const auto arguments = std::make_shared<MeasuringArguments>();
+  const auto arguments = std::make_shared<CompareArguments>();
+  add_selection_options(*command, arguments->selection);
+  add_gpu_count_option(*command, arguments->selection);
   add_measuring_options(*command, *arguments);
   command->add_option("--base", arguments->base, "The side that the other is compared with")
       ->type_name("DIR|FILE|ID");
   command->add_option("--candidate", arguments->candidate, "The other side")
       ->type_name("DIR|FILE|ID");
   command->callback([command, arguments, &exit_code] {
-    exit_code =
-        report_measured_runs(*command, *arguments,
-                             [&](const parser::Catalog&, report::MeasuredRuns measured,
-                                 const parser::RunMarkSet& included) {
-                               return compare(std::move(measured), included, arguments->format);
-                             });
+    exit_code = report_measured_runs(
+        *command, *arguments,
+        [&](const parser::Catalog& catalog, report::MeasuredRuns measured,
+            const parser::RunMarkSet& included) {
+          const auto selection = parser::by_catalog_names(catalog, arguments->selection);
+          report::keep_runs(measured, [&](const parser::ComparedRun& run) {
+            return parser::is_selected(parser::identity_of(run), selection);
+          });
+          if (measured.runs.empty()) {
+            std::cerr << "llmb-report compare: no run is of what was asked "
+                         "for\n";
+            return kFailed;
+          }
+          return compare(std::move(measured), included, arguments->format);
+        });
   });
 }
 

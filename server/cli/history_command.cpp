@@ -68,8 +68,7 @@ void add_history_command(CLI::App& app, int& exit_code) {
   command->footer(kFooter);
   const auto arguments = std::make_shared<HistoryArguments>();
   add_selection_options(*command, arguments->selection);
-  command->add_option("--gpu-count", arguments->selection.gpu_count, "Only this number of GPUs")
-      ->type_name("N");
+  add_gpu_count_option(*command, arguments->selection);
   add_measuring_options(*command, *arguments);
   command->callback([command, arguments, &exit_code] {
     exit_code = report_measured_runs(

@@ -58,6 +58,11 @@ void add_selection_options(CLI::App& command, parser::RunSelection& selection) {
   command.add_option("--gpu-type", selection.gpu_type, "Only this GPU type")->type_name("GPU");
 }
 
+void add_gpu_count_option(CLI::App& command, parser::RunSelection& selection) {
+  command.add_option("--gpu-count", selection.gpu_count, "Only this number of GPUs")
+      ->type_name("N");
+}
+
 int report_measured_runs(const CLI::App& command, const MeasuringArguments& arguments,
                          const RunsReport& report) {
   check_names(arguments);

@@ -35,6 +35,8 @@ void add_measuring_options(CLI::App& command, MeasuringArguments& arguments);
 // --workload, --model-size, --dtype and --gpu-type.
 void add_selection_options(CLI::App& command, parser::RunSelection& selection);
 
+void add_gpu_count_option(CLI::App& command, parser::RunSelection& selection);
+
 // `report` writes what it makes of the runs to stdout, and gives the exit code.
 using RunsReport = std::function<int(const parser::Catalog& catalog, report::MeasuredRuns measured,
                                      const parser::RunMarkSet& included)>;

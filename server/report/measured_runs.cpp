@@ -129,26 +129,6 @@ bool is_folder(const std::string& name) {
   return fs::is_directory(name, error);
 }
 
-// What is of another cluster than was asked for, now that all that was named has been read; and
-// numbers the others.
-void leave_others_out(const RunSource& source, MeasuredRuns& measured,
-                      std::vector<std::uint64_t>& sizes) {
-  std::size_t wanted = 0;
-  for (std::size_t i = 0; i < measured.runs.size(); ++i) {
-    if (!is_wanted(source, measured.trees, measured.runs[i])) continue;
-    if (wanted != i) {
-      measured.runs[wanted] = std::move(measured.runs[i]);
-      sizes[wanted] = sizes[i];
-      if (!measured.sides.empty()) measured.sides[wanted] = measured.sides[i];
-    }
-    measured.runs[wanted].id = static_cast<std::int64_t>(wanted) + 1;
-    ++wanted;
-  }
-  measured.runs.resize(wanted);
-  sizes.resize(wanted);
-  if (!measured.sides.empty()) measured.sides.resize(wanted);
-}
-
 Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalog& catalog) {
   const std::vector<NamedSide> sides = sides_of(source);
   ParsingOptions options;
@@ -184,9 +164,14 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
     }
     if (sides.size() > 1) measured.side_names.push_back(sides[side].name);
   }
-  leave_others_out(source, measured, sizes);
-  if (measured.runs.empty()) return no_run_of_cluster(source);
   find_equal_logs(measured.runs, sizes);
+  // Now that all that was named has been read.
+  keep_runs(measured,
+            [&](const parser::ComparedRun& run) { return is_wanted(source, measured.trees, run); });
+  if (measured.runs.empty()) return no_run_of_cluster(source);
+  for (std::size_t i = 0; i < measured.runs.size(); ++i) {
+    measured.runs[i].id = static_cast<std::int64_t>(i) + 1;
+  }
   measured.noise_runs = parser::noise_runs(measured.runs);
   return measured;
 }
@@ -261,6 +246,21 @@ Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::string>& n
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   }
   return ids;
+}
+
+void keep_runs(MeasuredRuns& measured,
+               const std::function<bool(const parser::ComparedRun&)>& is_kept) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < measured.runs.size(); ++i) {
+    if (!is_kept(measured.runs[i])) continue;
+    if (kept != i) {
+      measured.runs[kept] = std::move(measured.runs[i]);
+      if (!measured.sides.empty()) measured.sides[kept] = measured.sides[i];
+    }
+    ++kept;
+  }
+  measured.runs.resize(kept);
+  if (!measured.sides.empty()) measured.sides.resize(kept);
 }
 
 Result<MeasuredRuns> measure_runs(const RunSource& source, const parser::Catalog& catalog) {

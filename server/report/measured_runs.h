@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,5 +44,9 @@ parser::Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::st
 // Logs that cannot be read are named on stderr, and the others are measured. Error: a run that is
 // not there, or nothing at all. Pointers in the result live as long as the catalog.
 parser::Result<MeasuredRuns> measure_runs(const RunSource& source, const parser::Catalog& catalog);
+
+// Leaves out the others; what they teach of noise stays.
+void keep_runs(MeasuredRuns& measured,
+               const std::function<bool(const parser::ComparedRun&)>& is_kept);
 
 }  // namespace llmb::report

@@ -79,6 +79,21 @@ TEST_F(ComparingCommands, CompareGroupsRepeats) {
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 * 3) << csv.out;
 }
 
+TEST_F(ComparingCommands, CompareTakesTheRunsThatAreAskedFor) {
+  const auto groups = [&](const std::vector<std::string>& asked) {
+    std::vector<std::string> arguments = {"compare", "--format", "json", "experiments"};
+    arguments.insert(arguments.end(), asked.begin(), asked.end());
+    const ProgramRun told = run(arguments);
+    EXPECT_EQ(told.exit_code, 0) << told.err;
+    return json::parse(told.out).at("comparisons").at(0).at("groups").size();
+  };
+  EXPECT_EQ(groups({"--gpu-type", "gb200", "--workload", "grok1"}), 2U);
+  EXPECT_EQ(groups({"--gpu-count", "128", "--dtype", "fp8"}), 1U);
+  const ProgramRun none = run({"compare", "--gpu-type", "h100", "experiments"});
+  EXPECT_EQ(none.exit_code, 1) << none.out;
+  EXPECT_THAT(none.err, HasSubstr("no run is of what was asked for"));
+}
+
 TEST_F(ComparingCommands, AGroupThatDiffersInNothingHasAnEmptyCell) {
   const ProgramRun csv = run({"compare", "--format", "csv", "experiments/" + grok(128)});
   EXPECT_EQ(csv.exit_code, 0) << csv.err;
