@@ -249,7 +249,8 @@ int run_parse(ParseArguments arguments) {
   std::erase_if(report.skipped, [&](const report::SkippedFile& file) {
     std::error_code error;
     const auto& paths = arguments.paths;
-    return std::find(paths.begin(), paths.end(), file.path) != paths.end() &&
+    return file.reason == report::kLinkIsNotFollowed &&
+           std::find(paths.begin(), paths.end(), file.path) != paths.end() &&
            std::filesystem::is_directory(file.path, error);
   });
   tell_skipped(report.skipped);

@@ -55,7 +55,25 @@ struct PendingFolder {
   std::string path;
   std::string layout_path;  // ends in '/'
   bool may_be_link = false;
+  std::vector<std::string> config_folders = {};  // above it, as of a LogFile
 };
+
+// A log that is named for itself may be of a launch or an experiment whose folder has its
+// llmb-config.
+std::vector<std::string> config_folders_of(std::string_view path) {
+  constexpr std::size_t kFoldersMax = 3;
+  std::vector<std::string> folders;
+  for (std::size_t slash = path.rfind('/'); folders.size() < kFoldersMax;
+       slash = path.rfind('/', slash - 1)) {
+    if (slash == std::string_view::npos) {
+      folders.emplace_back();
+      break;
+    }
+    folders.emplace_back(path.substr(0, slash + 1));
+    if (slash == 0) break;
+  }
+  return folders;
+}
 
 // A link of that name in a root leads to what the root is for, as for ingest (watched_trees.h).
 bool is_tree_of_root(std::string_view name) {
@@ -107,12 +125,11 @@ class Walker {
   void add_file(const std::string& path) {
     const auto parent = std::filesystem::path(path).parent_path().string();
     const auto name = std::filesystem::path(path).filename().string();
-    discovery_.logs.push_back({path, layout_prefix(parent.empty() ? "." : parent) + name, true});
+    discovery_.logs.push_back(
+        {path, layout_prefix(parent.empty() ? "." : parent) + name, true, config_folders_of(path)});
   }
 
-  void add_stdin() {
-    discovery_.logs.push_back({std::string(kStdin), "stdin", true, false, false});
-  }
+  void add_stdin() { discovery_.logs.push_back({std::string(kStdin), "stdin", true, {}, false}); }
 
   // A named folder; what is below it is left to walk().
   void begin(const std::string& root, FoldersToRead& folders) {
@@ -157,8 +174,11 @@ class Walker {
       return skip(pending.path, "reading the folder broke off: " + reason_from(errno));
     }
     add_packed(first_log);
+    std::vector<std::string> config_folders = pending.config_folders;
+    if (has_config) config_folders.insert(config_folders.begin(), base);
+    for (PendingFolder& below : pending_) below.config_folders = config_folders;
     for (std::size_t i = first_log; i < discovery_.logs.size(); ++i) {
-      discovery_.logs[i].may_have_config = has_config;
+      discovery_.logs[i].config_folders = config_folders;
       discovery_.logs[i].may_have_profiles = has_profiles;
     }
   }
@@ -219,7 +239,7 @@ class Walker {
       return;
     }
     if (!looks_like_log && !is_folder) return;
-    skip(path, "a symbolic link; name it on the command line to follow it");
+    skip(path, std::string(kLinkIsNotFollowed));
   }
 
   static std::filesystem::path without_slash(const std::filesystem::path& folder) {

@@ -14,10 +14,14 @@ struct LogFile {
   std::string path;         // as the user would write it; kStdin
   std::string layout_path;  // the same with the folders above the root, for parse_run_path
   bool is_named = false;    // named on the command line: links are followed, any name will do
-  // Beside it; false where its folder was read to the end and holds none.
-  bool may_have_config = true;
-  bool may_have_profiles = true;
+  // Those that may hold its llmb-config, each with its '/', the nearest first: its own, and those
+  // above it in what was named.
+  std::vector<std::string> config_folders = {};
+  bool may_have_profiles = true;  // beside it; false where its folder holds none
 };
+
+inline constexpr std::string_view kLinkIsNotFollowed =
+    "a symbolic link; name it on the command line to follow it";
 
 struct SkippedFile {
   enum class Kind {

@@ -180,7 +180,7 @@ class LogParser {
     run.run_path.configuration.merge(parser::stated_configuration(run.facts));
     parser::RunConfiguration& configuration = run.run_path.configuration;
     configuration.fill_in("gpu_type", options_.gpu_type, parser::ConfigSource::path);
-    if (log.may_have_config) add_llmb_config(run);
+    add_llmb_config(log.config_folders, run);
     judge(run);
     run.is_profiled = (log.may_have_profiles && has_profiles_beside(run)) ||
                       run.run_path.configuration.value("profile_enabled") == "true";
@@ -239,14 +239,18 @@ class LogParser {
     run.judgement = parser::judge_window(*catalog, log, std::move(assigned), judging);
   }
 
-  // That of its job, else that of its folder, else, of a log that is alone there and names no job,
-  // the only one. Absent is normal, and a broken one costs its values only.
-  void add_llmb_config(ReportedRun& run) {
-    const std::string folder = run.path.substr(0, run.path.rfind('/') + 1);
+  // As ingest has it (config_index.h): that of its job, the nearest, else that of its own folder,
+  // else, of a log that is alone there and names no job, the only one. Absent is normal, and a
+  // broken one costs its values only.
+  void add_llmb_config(const std::vector<std::string>& folders, ReportedRun& run) {
     const auto& job_id = run.run_path.job_id;
-    if (job_id && add_config_file(fmt::format("{}llmb-config_{}.yaml", folder, *job_id), run)) {
-      return;
+    for (const std::string& folder : folders) {
+      if (job_id && add_config_file(fmt::format("{}llmb-config_{}.yaml", folder, *job_id), run)) {
+        return;
+      }
     }
+    const std::string folder = run.path.substr(0, run.path.rfind('/') + 1);
+    if (folders.empty() || folders.front() != folder) return;
     if (add_config_file(folder + "llmb-config.yaml", run) || job_id) return;
     if (const auto only = only_config_of_only_log(folder)) add_config_file(*only, run);
   }

@@ -284,6 +284,32 @@ TEST(ParseInput, ReadsTheConfigurationFileBesideALog) {
   EXPECT_EQ(run.at("configuration_conflicts"), nlohmann::json::array({"gpu_count"}));
 }
 
+// As ingest has it: the nearest one of the log's job, in what was named.
+TEST(ParseInput, TakesTheConfigurationFileOfItsJobFromAFolderAbove) {
+  const TemporaryFolder folder;
+  const std::string name = "pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256";
+  const std::string log = experiment_log_path(name, 12);
+  const fs::path launch = fs::path(log).parent_path().parent_path();
+  folder.write(log, nemo_log(49));
+  const auto of = [](const std::string& name) {
+    return "cluster_info: {cluster_name: " + name + "}\n";
+  };
+  const auto cluster = [&](const std::string& named) {
+    const ProgramRun run =
+        run_program({"parse", "--format", "json", "--metrics", named}, {folder.path(), {}, false});
+    return nlohmann::json::parse(run.out).at("runs").at(0).at("cluster");
+  };
+  folder.write((launch / "llmb-config_13.yaml").string(), of("ord"));
+  EXPECT_EQ(cluster("experiments"), nullptr);
+  folder.write((launch / "llmb-config_12.yaml").string(), of("eos"));
+  EXPECT_EQ(cluster("experiments"), "eos");
+  EXPECT_EQ(cluster(log), "eos");
+  EXPECT_EQ(cluster((folder.path() / log).string()), "eos");
+  EXPECT_EQ(cluster(fs::path(log).parent_path().string()), nullptr) << "not in what was named";
+  folder.write((fs::path(log).parent_path() / "llmb-config_12.yaml").string(), of("own"));
+  EXPECT_EQ(cluster("experiments"), "own");
+}
+
 // As the documents call a log: without a job's number.
 TEST(ParseInput, TakesTheOnlyConfigurationFileBesideALogWithoutAJob) {
   const TemporaryFolder folder;
