@@ -126,7 +126,8 @@ std::string silence(const StatusEvidence& evidence) {
 }  // namespace
 
 bool StatusEvidence::is_silent_for_long() const {
-  return silent_s && step_time_s > 0 && *silent_s >= kHungStepTimes * step_time_s;
+  return silent_s && step_time_s > 0 &&
+         *silent_s >= std::max(kHungStepTimes * step_time_s, kHungAtLeastS);
 }
 
 bool StatusEvidence::is_hung() const {

@@ -11,8 +11,10 @@
 
 namespace llmb::parser {
 
-// A log that is silent for so many step times, and says nothing of an end, is taken for hung.
+// A log that is silent for so many step times, and says nothing of an end, is taken for hung; where
+// steps are short only after a while in which a checkpoint may be saved, or an evaluation done.
 inline constexpr double kHungStepTimes = 20;
+inline constexpr double kHungAtLeastS = 120;
 
 // What is known of the segment that counts when its status is decided. The pointers are into
 // LogFacts, or null.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "parser/statistics/status_reason.h"
+
 namespace llmb::ingest {
 namespace {
 
@@ -12,8 +14,8 @@ using std::chrono::minutes;
 constexpr Milliseconds kPolledHotFor = minutes(2);
 constexpr Milliseconds kWarmFor = hours(24);
 constexpr Milliseconds kQuietAtLeast = minutes(10);
-constexpr Milliseconds kHungAtLeast = std::chrono::seconds(30);
-constexpr double kQuietSteps = 20;
+constexpr Milliseconds kHungAtLeast{static_cast<Milliseconds::rep>(parser::kHungAtLeastS * 1e3)};
+constexpr double kQuietSteps = parser::kHungStepTimes;
 // A step time that makes no sense must not keep a run alive for ever.
 constexpr Milliseconds kQuietAtMost = hours(24);
 constexpr int kScanShare = 50;

@@ -100,16 +100,18 @@ TEST(RunSummary, CallsARunHungThatMayStillGrow) {
   const auto summarize = [](const LogBuilder& of, Silence silence) {
     return summarize_run(of.samples, of.facts, {11, 44}, true, silence);
   };
-  const RunSummary summary = summarize(log, {50, 2.5});
+  const RunSummary summary = summarize(log, {150, 7.5});
   EXPECT_EQ(summary.status, RunStatus::running);
   EXPECT_EQ(summary.failure_cause, "hung");
-  EXPECT_EQ(summary.silent_s, 50);
+  EXPECT_EQ(summary.silent_s, 150);
   EXPECT_THAT(summary.status_reason, HasSubstr("the run is at iteration 3 of 49"));
-  EXPECT_THAT(summary.status_reason, HasSubstr("the log is silent for 50 s, 20 step times"));
-  EXPECT_EQ(summarize(log, {49.9, 2.5}).failure_cause, "");
+  EXPECT_THAT(summary.status_reason, HasSubstr("the log is silent for 150 s, 20 step times"));
+  EXPECT_EQ(summarize(log, {149.9, 7.5}).failure_cause, "");
+  EXPECT_EQ(summarize(log, {119.9, 1}).failure_cause, "") << "it may save a checkpoint";
+  EXPECT_EQ(summarize(log, {120, 1}).failure_cause, "hung");
   EXPECT_EQ(summarize(log, {1e6, 0}).failure_cause, "") << "no step time to compare with";
-  EXPECT_EQ(summarize(LogBuilder().run(0, 3).finish(), {50, 2.5}).failure_cause, "");
-  EXPECT_EQ(summarize(LogBuilder().run(0, 49), {50, 2.5}).failure_cause, "");
+  EXPECT_EQ(summarize(LogBuilder().run(0, 3).finish(), {150, 2.5}).failure_cause, "");
+  EXPECT_EQ(summarize(LogBuilder().run(0, 49), {150, 2.5}).failure_cause, "");
 }
 
 TEST(RunSummary, KnowsTheTypicalStepTime) {
