@@ -132,11 +132,20 @@ std::string evidence_text(const MetricTest& result) {
                      noise_text(result.noise), p_text(result.p_value_adjusted));
 }
 
+bool medians_are_equivalent(const MetricTest& result) {
+  return result.equivalence_p_value < 1 - kConfidence;
+}
+
+bool means_leave_the_interval(const MetricTest& result) {
+  return result.mean_ratio < result.interval.low || result.mean_ratio > result.interval.high;
+}
+
 // What a reader should know beside the verdict.
 std::string remarks(const MetricTest& result, bool is_difference) {
   std::string text;
-  if (!is_difference && result.is_equivalent) {
-    text += fmt::format(" They are equivalent within {:.0f} % (two one-sided tests).",
+  if (!is_difference && medians_are_equivalent(result)) {
+    text += fmt::format(" {} equivalent within {:.0f} % (two one-sided tests).",
+                        result.means_differ ? "Their medians are" : "They are",
                         100 * kEquivalenceMargin);
   } else if (!is_difference) {
     text +=
@@ -148,10 +157,9 @@ std::string remarks(const MetricTest& result, bool is_difference) {
                 : fmt::format(" More than {} more runs on each side would be needed to decide.",
                               kMoreRunsMax);
   }
-  const double by_means = result.mean_ratio;
-  if (by_means < result.interval.low || by_means > result.interval.high) {
+  if (means_leave_the_interval(result)) {
     text += fmt::format(" The means differ by {}: single slow steps, which medians leave out.",
-                        signed_percent(by_means));
+                        signed_percent(result.mean_ratio));
   }
   if (result.drift && result.drift->p_value < 1 - kConfidence) {
     text +=
@@ -208,7 +216,9 @@ void adjust(std::vector<GroupComparison>& comparisons, std::size_t metric) {
     result.interval = ratio_interval(result.test, 1 - level);
     result.equivalence_p_value =
         std::min(1.0, family * equivalence_p_value(result.test, kEquivalenceMargin));
-    result.is_equivalent = result.equivalence_p_value < 1 - kConfidence;
+    result.means_differ =
+        means_leave_the_interval(result) && std::abs(result.mean_ratio - 1) > kEquivalenceMargin;
+    result.is_equivalent = medians_are_equivalent(result) && !result.means_differ;
     const double confidence = 1 - (1 - kConfidence) / family;
     result.smallest_visible_difference = smallest_visible_difference(result.test, confidence);
     result.more_runs = more_runs_to_decide(result.test, kEquivalenceMargin, confidence);

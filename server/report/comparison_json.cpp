@@ -89,7 +89,8 @@ Json drift_json(const std::optional<parser::StartDrift>& drift) {
 Json untested_json() {
   Json json;
   for (const char* const key :
-       {"ratio", "ratio_low", "ratio_high", "difference", "relative_difference", "low", "high",
+       {"ratio", "ratio_low", "ratio_high", "mean_ratio", "means_differ", "difference",
+        "relative_difference", "low", "high",
         "method", "t", "degrees_of_freedom", "p_value", "p_value_adjusted", "noise", "equivalence",
         "smallest_visible_difference", "more_runs_to_decide", "start_drift"}) {
     json[key] = nullptr;
@@ -109,6 +110,8 @@ Json test_json(const parser::MetricComparison& comparison, double baseline_mean)
   json["ratio"] = number(ratio);
   json["ratio_low"] = number(result.interval.low);
   json["ratio_high"] = number(result.interval.high);
+  json["mean_ratio"] = number(result.mean_ratio);
+  json["means_differ"] = result.means_differ;
   json["difference"] = number(baseline_mean * (ratio - 1));
   json["relative_difference"] = number(ratio - 1);
   json["low"] = number(baseline_mean * (result.interval.low - 1));

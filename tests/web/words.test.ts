@@ -222,7 +222,9 @@ const compared = (
     ratio_high: null,
     equivalence: { margin: 0.01, is_equivalent: false, p_value: 0.4 },
     smallest_visible_difference: 0.0024,
-    more_runs_to_decide: 0,
+    mean_ratio: null,
+    means_differ: false,
+    more_runs_to_decide: 2,
     ...further,
   }) as MetricComparison;
 
@@ -235,6 +237,11 @@ test("a verdict says which way it goes", () => {
   assert.equal(verdictWords("step_time_s", compared("not_comparable", null)), "not comparable");
   const untold = compared("cannot_be_told", null);
   assert.equal(verdictWords("step_time_s", untold), "a side has no value");
+  const slowSteps = { mean_ratio: 4.6462, means_differ: true };
+  assert.equal(
+    verdictWords("step_time_s", compared("no_difference_shown", 0, slowSteps)),
+    "as fast by medians, but 364.6 % slower by means: single slow steps",
+  );
 });
 
 test("an interval says which way each of its ends goes", () => {

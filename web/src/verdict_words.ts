@@ -19,6 +19,11 @@ export function verdictWords(metric: ComparedMetric, comparison: MetricCompariso
   if (verdict === "not_comparable") return "not comparable";
   if (verdict === "cannot_be_told" || relative === null) return "a side has no value";
   const words = directed(metric, relative);
+  if (comparison.means_differ && comparison.mean_ratio !== null) {
+    // What is shown as the result is the mean.
+    const byMeans = directed(metric, comparison.mean_ratio - 1);
+    return `${words} by medians, but ${byMeans} by means: single slow steps`;
+  }
   if (verdict !== "no_difference_shown") return words;
   return equivalence?.is_equivalent
     ? `${words}, equivalent within ${formatPercent(equivalence.margin, 0)} ${kEquivalenceTest}`
@@ -58,15 +63,16 @@ export function runsToDecide({
 export function moreRunsWords(comparison: MetricComparison): string {
   const { verdict, equivalence, more_runs_to_decide: more } = comparison;
   if (verdict === "not_comparable" || verdict === "cannot_be_told") return "";
-  if (verdict !== "no_difference_shown" || equivalence?.is_equivalent) return "decided";
+  if (verdict !== "no_difference_shown" || equivalence?.is_equivalent || more === 0)
+    return "decided";
   return more === null ? "over 50" : String(more);
 }
 
 // What such runs can show, and how many more would decide; empty where it is decided or not tested.
 export function decisionWords(comparison: MetricComparison): string {
   const { verdict, equivalence, smallest_visible_difference: visible } = comparison;
-  if (verdict !== "no_difference_shown" || equivalence?.is_equivalent) return "";
   const { more_runs_to_decide: more } = comparison;
+  if (verdict !== "no_difference_shown" || equivalence?.is_equivalent || more === 0) return "";
   const runs =
     more === null
       ? "More than 50 more runs on each side would be needed to decide."

@@ -158,10 +158,15 @@ TEST(RunComparison, ShowsNoDifferenceWithinTheNoise) {
 
 TEST(RunComparison, SaysThatMeansHoldSlowSteps) {
   std::vector<ComparedRun> runs = {make_run(kGrokBf16, 7.40), make_run(kGrokFp8, 7.40)};
+  EXPECT_TRUE(metric_of(compare_runs(runs, {}).comparisons[0], ComparedMetric::step_time_s)
+                  .test->is_equivalent);
   runs[1].judgement.summary.step_time_s->mean = 7.9;
   const RunComparison result = compare_runs(runs, {});
-  EXPECT_THAT(metric_of(result.comparisons[0], ComparedMetric::step_time_s).text,
-              HasSubstr("The means differ by +6.76 %: single slow steps"));
+  const auto& step = metric_of(result.comparisons[0], ComparedMetric::step_time_s);
+  EXPECT_THAT(step.text, HasSubstr("Their medians are equivalent within 1 %"));
+  EXPECT_THAT(step.text, HasSubstr("The means differ by +6.76 %: single slow steps"));
+  EXPECT_TRUE(step.test->means_differ);
+  EXPECT_FALSE(step.test->is_equivalent);
 }
 
 TEST(RunComparison, SaysThatRunsDrift) {
