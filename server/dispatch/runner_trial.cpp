@@ -43,8 +43,11 @@ RunnerVerdict runner_verdict(const CommandResult& dry_run) {
   if (dry_run.exit_code != kExitDoesNotFit) return {};
   const std::size_t told = dry_run.output.rfind(kDoesNotFit);
   if (told == std::string::npos) return {};
-  return {"", "this will end before its first step, by llmb-step-runner's plan: " +
-                  in_one_line(std::string_view(dry_run.output).substr(told + kDoesNotFit.size()))};
+  std::string_view text = std::string_view(dry_run.output).substr(told + kDoesNotFit.size());
+  // What would change the model is no advice for a recipe.
+  text = text.substr(0, text.find("\n--num-layers "));
+  return {"",
+          "this may end before its first step, by llmb-step-runner's plan: " + in_one_line(text)};
 }
 
 RunnerVerdict RunnerTrials::of(const Plan& plan) {

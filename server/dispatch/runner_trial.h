@@ -17,7 +17,7 @@ namespace llmb::dispatch {
 
 struct RunnerVerdict {
   std::string refusal;  // why it does not start; empty where it would
-  std::string note;     // what it lacks by its own plan, though it starts; mostly empty
+  std::string note;     // what it may lack by its own plan, though it starts; mostly empty
 };
 
 // Pure. What is no verdict on the options, such as a runner that has no --dry-run, is none.

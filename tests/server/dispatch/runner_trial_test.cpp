@@ -29,8 +29,8 @@ TEST(RunnerVerdict, IsWhatTheRunnerSays) {
   const auto refused =
       runner_verdict(ended_with(2, "", "llmb-step-runner: refused: 6 ranks\nRun with --help\n"));
   EXPECT_EQ(refused.refusal, "llmb-step-runner refuses it: 6 ranks; Run with --help");
-  const auto too_large =
-      runner_verdict(ended_with(3, "memory\ndoes not fit: 200 GiB\n--tp 8 would fit\n", ""));
+  const auto too_large = runner_verdict(
+      ended_with(3, "memory\ndoes not fit: 200 GiB\n--tp 8 would fit\n--num-layers 9 too\n", ""));
   EXPECT_THAT(too_large.refusal, IsEmpty());
   EXPECT_THAT(too_large.note, EndsWith(": 200 GiB; --tp 8 would fit"));
 }
