@@ -39,7 +39,9 @@ void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
   command.add_option("--format", arguments.format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
-  command.add_option("--cluster", arguments.cluster, "Only runs of this cluster")
+  command
+      .add_option("--cluster", arguments.cluster,
+                  "Only runs of this cluster; one that names none is of its tree's")
       ->type_name("NAME");
   add_window_option(command, arguments.window);
   add_without_option(command, arguments.without);

@@ -1,6 +1,7 @@
 #include "server/report/measured_runs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +10,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "server/report/log_discovery.h"
@@ -118,10 +120,24 @@ bool is_wanted(const RunSource& source, const parser::TreeClusters& trees,
   return source.cluster.empty() || trees.of(run.tree, run.cluster) == source.cluster;
 }
 
-tl::unexpected<parser::Error> no_run_of_cluster(const RunSource& source) {
-  return parser::fail(fmt::format(
-      "no run is of the cluster '{}': `parse --format=json` says of which cluster each is",
-      source.cluster));
+// `known`: the clusters that runs are of; empty where that was not asked.
+tl::unexpected<parser::Error> no_run_of_cluster(const RunSource& source,
+                                                const std::set<std::string>& known = {}) {
+  std::string text = fmt::format("no run is of the cluster '{}'", source.cluster);
+  if (!known.empty()) text += fmt::format("; they are of: {}", fmt::join(known, ", "));
+  return parser::fail(std::move(text));
+}
+
+// A run that names no cluster is of the only one of its tree, in what sides differ by, too.
+std::set<std::string> name_clusters(MeasuredRuns& measured) {
+  std::set<std::string> names;
+  for (parser::ComparedRun& run : measured.runs) {
+    const std::string name = measured.trees.of(run.tree, run.cluster);
+    if (name.empty()) continue;
+    run.configuration.fill_in("cluster", name, parser::ConfigSource::path);
+    names.insert(name);
+  }
+  return names;
 }
 
 bool is_folder(const std::string& name) {
@@ -166,9 +182,10 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
   }
   find_equal_logs(measured.runs, sizes);
   // Now that all that was named has been read.
+  const auto clusters = name_clusters(measured);
   keep_runs(measured,
             [&](const parser::ComparedRun& run) { return is_wanted(source, measured.trees, run); });
-  if (measured.runs.empty()) return no_run_of_cluster(source);
+  if (measured.runs.empty()) return no_run_of_cluster(source, clusters);
   for (std::size_t i = 0; i < measured.runs.size(); ++i) {
     measured.runs[i].id = static_cast<std::int64_t>(i) + 1;
   }
@@ -225,6 +242,7 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
     }
   }
   if (measured.runs.empty()) return no_run_of_cluster(source);
+  name_clusters(measured);
   measured.noise_runs = measured.is_chosen
                             ? stored_noise_runs(reader, catalog, measured.runs.front())
                             : parser::noise_runs(measured.runs);

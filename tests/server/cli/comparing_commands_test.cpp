@@ -94,6 +94,22 @@ TEST_F(ComparingCommands, CompareTakesTheRunsThatAreAskedFor) {
   EXPECT_THAT(none.err, HasSubstr("no run is of what was asked for"));
 }
 
+// Of the only cluster that its tree names, as scaling and history have it.
+TEST_F(ComparingCommands, ARunThatNamesNoClusterDiffersInNone) {
+  const std::string log = experiment_log_path(grok(128), 12);
+  const std::string config = log.substr(0, log.rfind('/')) + "/llmb-config_12.yaml";
+  folder_.write(config,
+                "model_info:\n  model_name: grok1\n  model_size: 314b\n  dtype: fp8\n  scale: 128\n"
+                "  gpu_type: gb200\n");
+  const ProgramRun all = run({"compare", "--cluster", "eos", "--format", "json", "experiments"});
+  const json comparison = json::parse(all.out).at("comparisons").at(0);
+  EXPECT_EQ(comparison["groups"][0]["run_ids"].size(), 2U);
+  EXPECT_THAT(comparison["differences"].dump(), Not(HasSubstr("cluster"))) << all.out;
+  const ProgramRun none = run({"compare", "--cluster", "ord", "experiments"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("no run is of the cluster 'ord'; they are of: eos"));
+}
+
 TEST_F(ComparingCommands, AGroupThatDiffersInNothingHasAnEmptyCell) {
   const ProgramRun csv = run({"compare", "--format", "csv", "experiments/" + grok(128)});
   EXPECT_EQ(csv.exit_code, 0) << csv.err;
