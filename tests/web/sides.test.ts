@@ -1,8 +1,8 @@
 // The sides of a comparison in a URL, and the commands that launch a configuration again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ComparedRun, Comparison, RunGroup } from "../../web/src/api/types";
-import { loneWords, publishedWords } from "../../web/src/compared_words";
+import type { ComparedRun, Comparison, GroupComparison, RunGroup } from "../../web/src/api/types";
+import { barredText, loneWords, obstaclesTitle, publishedWords } from "../../web/src/compared_words";
 import { readSides, sidesQuery, type Sides } from "../../web/src/state/sides";
 import { submitCommandOf } from "../../web/src/state/submit_command";
 
@@ -115,6 +115,31 @@ test("two runs of which one is a copy are not comparable, and the reason is said
   const both = [comparedGroup(0, [2]), comparedGroup(1, [3])];
   assert.deepEqual(loneWords(comparisonOf(three, both)), []);
   assert.deepEqual(loneWords(comparisonOf([copy], [])), []);
+});
+
+const kEveryMetric = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
+
+test("the title over obstacles names what they bar, and all only where it is all", () => {
+  const barring = (group: number, ...all: string[][]) =>
+    ({
+      group,
+      baseline: 0,
+      obstacles: all.map((metrics) => ({ code: "different_window", text: "", metrics })),
+    }) as unknown as GroupComparison;
+  const titleOf = (...comparisons: GroupComparison[]) =>
+    obstaclesTitle({ ...comparisonOf([], []), comparisons });
+  assert.equal(titleOf(barring(1, kEveryMetric)), "Not comparable");
+  assert.equal(titleOf(barring(1, ["tflops_per_gpu"])), "TFLOPS per GPU not comparable");
+  assert.equal(
+    titleOf(barring(1), barring(2, ["step_time_s"], ["tflops_per_gpu"], ["step_time_s"])),
+    "Step time and TFLOPS per GPU not comparable",
+  );
+  assert.equal(titleOf(barring(1, kEveryMetric), barring(2)), "Not everything is comparable");
+  assert.equal(barredText(["tflops_per_gpu"]), "(This bars TFLOPS per GPU only.)");
+  assert.equal(barredText(kEveryMetric), "");
+  const copy = comparedRun(4, "Its log has the same bytes as that of run 2.");
+  const alone = comparisonOf([comparedRun(2), copy], [comparedGroup(0, [2])]);
+  assert.equal(obstaclesTitle(alone), "Not comparable");
 });
 
 test("a run alone stands against its published result", () => {

@@ -1,5 +1,5 @@
-// What a comparison says where there are no two groups to compare. Pure.
-import type { ComparedRun, Comparison, RunGroup } from "./api/types";
+// What a comparison says where there is nothing, or not all, to compare. Pure.
+import type { ComparedMetric as Metric, ComparedRun, Comparison, RunGroup } from "./api/types";
 import { standingWords } from "./state/standing";
 
 // Why there are no two runs, or no two named sides, to compare: a sentence for each run that is
@@ -10,6 +10,34 @@ export function loneWords({ runs, groups }: Comparison): string[] {
   const isLone = groups.length < 2 && (hasSides || runs.length - leftOut.length < 2);
   if (!isLone || runs.length < 2) return [];
   return leftOut.map(({ id, exclusion }) => `Run ${id} is left out. ${exclusion}`);
+}
+
+const kMetrics: Record<Metric, string> = {
+  step_time_s: "step time",
+  tokens_per_s_per_gpu: "tokens/s/GPU",
+  tflops_per_gpu: "TFLOPS per GPU",
+};
+
+const metricNames = (metrics: readonly string[]) =>
+  metrics.map((metric) => kMetrics[metric as Metric] ?? metric).join(" and ");
+
+const isEveryMetric = (metrics: readonly string[]) =>
+  metrics.length === Object.keys(kMetrics).length;
+
+// Most obstacles bar every metric; then that goes without saying.
+export function barredText(metrics: readonly string[]): string {
+  return isEveryMetric(metrics) ? "" : `(This bars ${metricNames(metrics)} only.)`;
+}
+
+// Above what keeps groups from being compared: what of them that is.
+export function obstaclesTitle(comparison: Comparison): string {
+  const barred = comparison.comparisons.map(({ obstacles }) => [
+    ...new Set(obstacles.flatMap(({ metrics }) => metrics)),
+  ]);
+  if (loneWords(comparison).length > 0 || barred.every(isEveryMetric)) return "Not comparable";
+  if (barred.some(isEveryMetric)) return "Not everything is comparable";
+  const names = metricNames([...new Set(barred.flat())]);
+  return `${names.charAt(0).toUpperCase()}${names.slice(1)} not comparable`;
 }
 
 // How a run alone stands against its published result, or why there is none to say.

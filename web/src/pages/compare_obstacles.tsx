@@ -1,7 +1,7 @@
 // What stands above a comparison where there is nothing, or not all, to compare: why not, and of
 // one run alone how it stands against its published result.
-import type { ComparedMetric as Metric, Comparison } from "../api/types";
-import { loneWords, publishedWords } from "../compared_words";
+import type { Comparison } from "../api/types";
+import { barredText, loneWords, obstaclesTitle, publishedWords } from "../compared_words";
 import { HintPanel } from "../parts/panels";
 import { kPicksMax } from "../state/picks";
 import { nameOfGroup } from "../state/sides";
@@ -12,7 +12,7 @@ export function Obstacles({ comparison }: { comparison: Comparison }) {
   if (barred.length === 0 && lone.length === 0) return null;
   return (
     <section class="banner" role="alert">
-      <h2>Not comparable</h2>
+      <h2>{obstaclesTitle(comparison)}</h2>
       {lone.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
@@ -39,17 +39,4 @@ export function SingleRun({ comparison: { runs, groups } }: { comparison: Compar
       </p>
     </HintPanel>
   );
-}
-
-const kInWords: Record<Metric, string> = {
-  step_time_s: "step time",
-  tokens_per_s_per_gpu: "tokens/s/GPU",
-  tflops_per_gpu: "TFLOPS per GPU",
-};
-
-// Most obstacles bar every metric; then that goes without saying.
-function barredText(metrics: string[]): string {
-  if (metrics.length === Object.keys(kInWords).length) return "";
-  const names = metrics.map((metric) => kInWords[metric as Metric] ?? metric);
-  return `(This bars ${names.join(" and ")} only.)`;
 }
