@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ComparedRun, Comparison, GroupComparison, RunGroup } from "../../web/src/api/types";
-import { barredText, loneWords, obstaclesTitle, publishedWords } from "../../web/src/compared_words";
+import {
+  barredText,
+  groupStandingWords,
+  loneWords,
+  obstaclesTitle,
+  publishedWords,
+} from "../../web/src/compared_words";
 import { readSides, sidesQuery, type Sides } from "../../web/src/state/sides";
 import { submitCommandOf } from "../../web/src/state/submit_command";
 
@@ -142,29 +148,40 @@ test("the title over obstacles names what they bar, and all only where it is all
   assert.equal(obstaclesTitle(alone), "Not comparable");
 });
 
+const kStanding = {
+  verdict: "reached" as const,
+  speed: 1.004,
+  speed_low: 0.9991,
+  speed_high: 1.009,
+  line: 0.9982,
+  confidence: 0.95,
+  noise: {
+    source: "public runs",
+    stddev: 0.0007,
+    degrees_of_freedom: 4,
+    configuration_count: 0,
+    run_count: 0,
+    repeat_count: 0,
+  },
+};
+
 test("a run alone stands against its published result", () => {
   const run = comparedRun(59);
   const group = comparedGroup(0, [59]);
   assert.equal(publishedWords(run, group), "No recipe has this configuration.");
-  const standing = {
-    verdict: "reached" as const,
-    speed: 1.004,
-    speed_low: 0.9991,
-    speed_high: 1.009,
-    line: 0.9982,
-    confidence: 0.95,
-    noise: {
-      source: "public runs",
-      stddev: 0.0007,
-      degrees_of_freedom: 4,
-      configuration_count: 0,
-      run_count: 0,
-      repeat_count: 0,
-    },
-  };
   assert.match(
-    publishedWords(run, { ...group, published_standing: standing }),
+    publishedWords(run, { ...group, published_standing: kStanding }),
     /^Published speed: reached: 1\.004 ×, above 0\.9991 × with 95 % confidence/,
   );
   assert.match(publishedWords(comparedRun(4, "It failed."), undefined), /does not count\. It failed\.$/);
+});
+
+test("of several groups each stands against its own published result, in the same words", () => {
+  const runs = [comparedRun(2), comparedRun(3), comparedRun(4)];
+  const reached = { ...comparedGroup(0, [2]), published_standing: kStanding };
+  assert.match(groupStandingWords(reached, runs), /^reached: 1\.004 ×, above 0\.9991 × with 95 %/);
+  assert.equal(
+    groupStandingWords(comparedGroup(1, [3, 4]), runs),
+    "No recipe has this configuration.",
+  );
 });

@@ -40,10 +40,19 @@ export function obstaclesTitle(comparison: Comparison): string {
   return `${names.charAt(0).toUpperCase()}${names.slice(1)} not comparable`;
 }
 
+const kNoneKnown = "No published result is that of its configuration.";
+
 // How a run alone stands against its published result, or why there is none to say.
 export function publishedWords(run: ComparedRun, group: RunGroup | undefined): string {
   if (run.exclusion !== null) return `The run does not count. ${run.exclusion}`;
   const standing = group?.published_standing ?? null;
   if (standing) return `Published speed: ${standingWords(standing)}.`;
-  return run.published.reason ?? "No published result is that of its configuration.";
+  return run.published.reason ?? kNoneKnown;
+}
+
+// The same of a group beside others: a cell of a table.
+export function groupStandingWords(group: RunGroup, runs: readonly ComparedRun[]): string {
+  if (group.published_standing) return standingWords(group.published_standing);
+  const first = runs.find(({ id }) => id === group.run_ids[0]);
+  return first?.published.reason ?? kNoneKnown;
 }

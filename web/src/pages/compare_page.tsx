@@ -43,6 +43,7 @@ import { nameOfGroup, readSides, sidesParameters } from "../state/sides";
 import { DecidingCommands } from "./compare_commands";
 import { GroupsForm } from "./compare_groups";
 import { Obstacles, SingleRun } from "./compare_obstacles";
+import { PublishedStandings } from "./compare_published";
 import { ComparedSteps } from "./compare_steps";
 
 const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
@@ -107,6 +108,7 @@ function Compared({ picks }: { picks: number[] }) {
           <SingleRun comparison={comparison} />
           <Runs comparison={comparison} />
           <Verdicts comparison={comparison} />
+          <PublishedStandings comparison={comparison} />
           <ComparedSteps runs={comparison.runs} groups={comparison.groups} />
           <Differences comparison={comparison} />
           <p class="window-note">{comparison.method}</p>
