@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ComparedRun, Comparison, GroupComparison, RunGroup } from "../../web/src/api/types";
+import { alikeRuns, tellingWords } from "../../web/src/alike_runs";
 import {
   barredText,
   groupStandingWords,
@@ -184,4 +185,29 @@ test("of several groups each stands against its own published result, in the sam
     groupStandingWords(comparedGroup(1, [3, 4]), runs),
     "No recipe has this configuration.",
   );
+});
+
+test("runs of one experiment and job are told apart by cluster, or else by id", () => {
+  const ofJob = (id: number, job_id: number | null) => ({ ...comparedRun(id), job_id });
+  const runs = [ofJob(2, 900002), ofJob(3, 900002), ofJob(4, 900003)];
+  assert.deepEqual(alikeRuns(runs), [2, 3]);
+  const wordsOf = (all: ComparedRun[], clusters: [number, string | null][]) => [
+    ...tellingWords(all, new Map(clusters)),
+  ];
+  const two: [number, string | null][] = [
+    [2, "eos"],
+    [3, "polaris"],
+  ];
+  assert.deepEqual(wordsOf(runs, two), two);
+  const retries = [...runs, ofJob(5, 900002)];
+  assert.deepEqual(wordsOf(retries, [...two, [5, "eos"]]), [
+    [2, "eos, run 2"],
+    [3, "polaris"],
+    [5, "eos, run 5"],
+  ]);
+  assert.deepEqual(wordsOf(runs, []), [
+    [2, "run 2"],
+    [3, "run 3"],
+  ]);
+  assert.deepEqual(alikeRuns([ofJob(2, 1), { ...ofJob(3, 1), experiment: "y" }]), []);
 });

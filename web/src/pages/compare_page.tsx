@@ -2,7 +2,9 @@
 // their configuration or as somebody named them: what each amounts to, whether the groups differ
 // beyond run-to-run noise, and in what their configurations differ. One run alone stands against its
 // published result.
-import { fetchComparison } from "../api/client";
+import { useMemo } from "preact/hooks";
+import { alikeRuns, tellingWords } from "../alike_runs";
+import { fetchComparison, fetchRun } from "../api/client";
 import type {
   ComparedMetric as Metric,
   ComparedRun,
@@ -10,6 +12,7 @@ import type {
   GroupComparison,
   RunGroup,
 } from "../api/types";
+import { clusterWords } from "../cluster_words";
 import {
   formatCount,
   formatKey,
@@ -28,6 +31,7 @@ import { StatusMark } from "../parts/status_mark";
 import { Table } from "../parts/table";
 import { breakable } from "../parts/values";
 import { useAnswer } from "../state/answer";
+import { clusters } from "../state/clusters";
 import { apiParameters, queryValue } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import {
@@ -99,6 +103,7 @@ function Compared({ picks }: { picks: number[] }) {
     (run) => picks.includes(run),
   );
   const comparison = answer.value.value;
+  const telling = useTelling(comparison?.runs ?? []);
   return (
     <>
       <Pending answer={answer} what="the comparison" />
@@ -106,10 +111,10 @@ function Compared({ picks }: { picks: number[] }) {
         <>
           <Obstacles comparison={comparison} />
           <SingleRun comparison={comparison} />
-          <Runs comparison={comparison} />
+          <Runs comparison={comparison} telling={telling} />
           <Verdicts comparison={comparison} />
           <PublishedStandings comparison={comparison} />
-          <ComparedSteps runs={comparison.runs} groups={comparison.groups} />
+          <ComparedSteps runs={comparison.runs} groups={comparison.groups} telling={telling} />
           <Differences comparison={comparison} />
           <p class="window-note">{comparison.method}</p>
         </>
@@ -118,7 +123,29 @@ function Compared({ picks }: { picks: number[] }) {
   );
 }
 
-function Runs({ comparison }: { comparison: Comparison }) {
+// What tells runs of one name and job apart; the comparison does not say their clusters, so that they
+// are asked for where there are such runs. Of none until that is answered.
+function useTelling(runs: ComparedRun[]): ReadonlyMap<number, string> {
+  const ids = alikeRuns(runs);
+  const answer = useAnswer(
+    `clusters of ${ids.join()}`,
+    (abort) => Promise.all(ids.map((id) => fetchRun(id, abort))),
+    (run) => ids.includes(run),
+  );
+  const alike = answer.value.value;
+  return useMemo(() => {
+    if (!alike || alike.length === 0) return new Map<number, string>();
+    const names = alike.map((run) => [run.id, clusterWords(run, clusters.value)] as const);
+    return tellingWords(runs, new Map(names));
+  }, [runs, alike, clusters.value]);
+}
+
+interface RunsProps {
+  comparison: Comparison;
+  telling: ReadonlyMap<number, string>; // by the runs' ids
+}
+
+function Runs({ comparison, telling }: RunsProps) {
   const leftOut = comparison.runs.filter((run) => run.exclusion !== null);
   return (
     <section aria-labelledby="compared-title">
@@ -152,7 +179,12 @@ function Runs({ comparison }: { comparison: Comparison }) {
           </thead>
           <tbody>
             {comparison.runs.map((run) => (
-              <RunRow key={run.id} run={run} groups={comparison.groups} />
+              <RunRow
+                key={run.id}
+                run={run}
+                groups={comparison.groups}
+                telling={telling.get(run.id) ?? ""}
+              />
             ))}
           </tbody>
         </table>
@@ -165,7 +197,13 @@ function Runs({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function RunRow({ run, groups }: { run: ComparedRun; groups: RunGroup[] }) {
+interface RowProps {
+  run: ComparedRun;
+  groups: RunGroup[];
+  telling: string;
+}
+
+function RunRow({ run, groups, telling }: RowProps) {
   const { published } = run;
   const speed = published.speed_against_reference;
   return (
@@ -177,6 +215,7 @@ function RunRow({ run, groups }: { run: ComparedRun; groups: RunGroup[] }) {
           {[
             tellingFolders(run.experiment, run.path),
             run.job_id !== null && `job ${run.job_id}`,
+            telling,
             ...run.marks.map(({ mark }) => mark),
           ]
             .filter(Boolean)

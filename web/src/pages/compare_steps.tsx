@@ -16,9 +16,10 @@ import { parseWindow } from "../state/window";
 interface Props {
   runs: ComparedRun[];
   groups: RunGroup[];
+  telling: ReadonlyMap<number, string>; // by their ids, what tells runs of one job number apart
 }
 
-export function ComparedSteps({ runs, groups }: Props) {
+export function ComparedSteps({ runs, groups, telling }: Props) {
   const shown = runs.filter((run) => run.step_time_s_mean !== null);
   const ids = shown.map(({ id }) => id);
   const answer = useAnswer(
@@ -31,9 +32,9 @@ export function ComparedSteps({ runs, groups }: Props) {
     () =>
       (steps ?? []).flatMap((each) => {
         const run = shown.find(({ id }) => id === each.run_id);
-        return run ? [{ id: run.id, name: runName(run, groups), steps: each }] : [];
+        return run ? [{ id: run.id, name: runName(run, groups, telling), steps: each }] : [];
       }),
-    [steps, groups],
+    [steps, groups, telling],
   );
   if (ids.length === 0) return null;
   return (
@@ -50,9 +51,14 @@ export function ComparedSteps({ runs, groups }: Props) {
   );
 }
 
-function runName(run: ComparedRun, groups: RunGroup[]): string {
+function runName(
+  run: ComparedRun,
+  groups: RunGroup[],
+  telling: ReadonlyMap<number, string>,
+): string {
   const group = run.group === null ? "left out" : nameOfGroup(run.group, groups);
-  return `${group}: ${run.job_id === null ? `run ${run.id}` : `job ${run.job_id}`}`;
+  if (run.job_id === null) return `${group}: run ${run.id}`;
+  return [`${group}: job ${run.job_id}`, telling.get(run.id)].filter(Boolean).join(", ");
 }
 
 interface SpreadProps {
