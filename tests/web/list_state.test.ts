@@ -15,7 +15,7 @@ import {
   withoutFilters,
   writeListState,
 } from "../../web/src/state/list_state";
-import { compareHref, excessWords, readPicks, togglePick } from "../../web/src/state/picks";
+import { compareHref, excessWords, readPicks, strangerWords, togglePick } from "../../web/src/state/picks";
 import { formatWorkload } from "../../web/src/format";
 import { pageOf } from "../../web/src/state/location";
 import { choicesByWord } from "../../web/src/state/one_name";
@@ -134,6 +134,13 @@ test("picks are run ids, each once, and eight at most", () => {
   assert.equal(excessWords("1,2,3,4,5,6,7,8,8"), "");
   assert.match(excessWords("1,2,3,4,5,6,7,8,9"), /names 9 runs, .* takes 8: run 9 is left out\.$/);
   assert.match(excessWords("1,2,3,4,5,6,7,8,9,10"), /runs 9, 10 are left out\.$/);
+  assert.equal(strangerWords("3,7,;9,"), "");
+  assert.equal(
+    strangerWords("1,abc,abc"),
+    "'abc' is no id of a run and is left out: ids are whole numbers from 1.",
+  );
+  assert.match(strangerWords("1,0;x"), /^'0', 'x' are no ids of runs and are left out:/);
+  assert.match(strangerWords("a,b,c,d,e,f,g,h,i,j"), /'h' and 2 more are no ids/);
   assert.deepEqual(togglePick([3, 7], 3), [7]);
   assert.deepEqual(togglePick([3, 7], 9), [3, 7, 9]);
   assert.deepEqual(togglePick([1, 2, 3, 4, 5, 6, 7, 8], 9), [1, 2, 3, 4, 5, 6, 7, 8]);

@@ -42,7 +42,7 @@ import {
   verdictWords,
 } from "../verdict_words";
 import { place } from "../state/location";
-import { excessWords, kPicksMax, kPicksMin, readPicks } from "../state/picks";
+import { excessWords, kPicksMax, kPicksMin, readPicks, strangerWords } from "../state/picks";
 import { nameOfGroup, readSides, sidesParameters } from "../state/sides";
 import { DecidingCommands } from "./compare_commands";
 import { GroupsForm } from "./compare_groups";
@@ -61,7 +61,9 @@ const kMetricNames: Record<Metric, string> = {
 export function ComparePage() {
   const sides = readSides(place.value.query);
   const picks = sides ? sides.flatMap(({ runs }) => runs) : readPicks(queryValue("runs"));
+  const named = ["runs", "base", "candidate"].map(queryValue).join(",");
   const excess = sides ? "" : excessWords(queryValue("runs"));
+  const complaints = [strangerWords(named), excess].filter(Boolean);
   usePageTitle("Compare");
   return (
     <>
@@ -71,9 +73,11 @@ export function ComparePage() {
       <div class="page-head">
         <h1>Compare</h1>
       </div>
-      {excess && (
+      {complaints.length > 0 && (
         <section class="banner" role="alert">
-          <p>{excess}</p>
+          {complaints.map((sentence) => (
+            <p key={sentence}>{sentence}</p>
+          ))}
         </section>
       )}
       {picks.length === 0 ? (

@@ -3,10 +3,11 @@
 export const kPicksMin = 2;
 export const kPicksMax = 8;
 
+const isId = (part: string) => /^[1-9]\d{0,14}$/.test(part);
+
 // Each run once, in the order of the text; what is no run id is dropped.
 function namedRuns(text: string | null): number[] {
-  const ids = (text ?? "").split(",").filter((part) => /^[1-9]\d{0,14}$/.test(part));
-  return [...new Set(ids.map(Number))];
+  return [...new Set((text ?? "").split(",").filter(isId).map(Number))];
 }
 
 // As many as a comparison takes.
@@ -29,6 +30,25 @@ export function excessWords(text: string | null): string {
     `The address names ${kPicksMax + excess.length} runs, and a comparison takes ${kPicksMax}: ` +
     `${are} ${excess.join(", ")} ${verb} left out.`
   );
+}
+
+const kStrangersNamed = 8;
+const kStrangerChars = 24;
+
+// "'abc' is no id of a run and is left out: ids are whole numbers from 1." `text`: lists of runs,
+// those of several sides apart by ";".
+export function strangerWords(text: string): string {
+  const parts = text.split(/[,;]/).filter((part) => part.trim() && !isId(part));
+  const strangers = [...new Set(parts)];
+  if (strangers.length === 0) return "";
+  const named = strangers
+    .slice(0, kStrangersNamed)
+    .map((part) => (part.length > kStrangerChars ? `${part.slice(0, kStrangerChars)}…` : part))
+    .map((part) => `'${part}'`);
+  const more = strangers.length - named.length;
+  const all = more > 0 ? `${named.join(", ")} and ${more} more` : named.join(", ");
+  const are = strangers.length === 1 ? "is no id of a run and is" : "are no ids of runs and are";
+  return `${all} ${are} left out: ids are whole numbers from 1.`;
 }
 
 export function togglePick(picks: readonly number[], id: number): number[] {
