@@ -166,10 +166,33 @@ test("a copy of a run that counts is no profiled run beside it", () => {
 test("runs that do not count leave a cell failed or missing", () => {
   assert.equal(stateOf(scaling(null, "failed")), "failed");
   const failed = ofOne([reference({})], scaling(null, "failed"))[0]?.cells[0];
-  assert.equal(failed?.words, "30 runs that do not count: failed.");
+  assert.equal(
+    failed?.words,
+    "30 runs that do not count: failed. The newest of those that did not complete is run 9, " +
+      "failed: all is lost.",
+  );
   assert.equal(stateOf(scaling(null, "profiled")), "missing");
   assert.equal(stateOf(scaling(null, null)), "missing");
   assert.equal(stateOf(scaling(standing(0.9, 0.89), "failed")), "below");
+});
+
+test("the newest run that did not complete says whether a cell failed or is invalid, and why", () => {
+  const answers = scaling(null, "failed");
+  const [first] = answers.series[0]?.left_out ?? [];
+  assert.ok(first);
+  const invalid = [{ mark: "invalid" as const, reason: "invalid: The loss of step 12 is NaN." }];
+  const withRun = (id: number, launched_at: string | null, marks = invalid) => {
+    answers.series[0]?.left_out.splice(0, Infinity, first, { ...first, id, launched_at, marks });
+    return ofOne([reference({})], answers)[0]?.cells[0];
+  };
+  const newer = withRun(10, "2026-04-01T08:00:00Z");
+  assert.equal(newer?.state, "invalid");
+  assert.match(newer.words, / is run 10, invalid: The loss of step 12 is NaN\.$/);
+  assert.equal(withRun(10, "2026-01-01T08:00:00Z")?.state, "failed");
+  assert.equal(withRun(10, null)?.state, "invalid"); // as old as the other, by the log's growth
+  assert.equal(withRun(8, null)?.state, "failed");
+  assert.equal(stateOf(scaling(null, "invalid")), "invalid");
+  assert.equal(stateOf(scaling(standing(1, 0.97), "invalid")), "met");
 });
 
 test("runs that do not count are told by why, each kind with its number", () => {
@@ -180,7 +203,8 @@ test("runs that do not count are told by why, each kind with its number", () => 
     { gpu_count: 512, marks: [], are_copies: true, run_count: 2 },
   );
   const cell = ofOne([reference({})], answers)[0]?.cells[0];
-  assert.equal(cell?.words, "33 runs that do not count: 30 failed, 1 profiled, 2 copies of runs that count.");
+  const kinds = "33 runs that do not count: 30 failed, 1 profiled, 2 copies of runs that count. ";
+  assert.ok(cell?.words.startsWith(kinds));
   const profiled = ofOne([reference({})], scaling(null, "profiled"))[0]?.cells[0];
   assert.equal(profiled?.words, "30 runs that do not count: profiled.");
   assert.equal(profiled?.repeats, 3);

@@ -55,7 +55,9 @@ export const reference = (changes: Partial<Reference>): Reference => ({
   ...changes,
 });
 
-export function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" | null): Scaling {
+type LeftOutMark = "failed" | "invalid" | "profiled";
+
+export function scaling(stands: PublishedStanding | null, marks: LeftOutMark | null): Scaling {
   const left = {
     id: 9,
     experiment: "x",
@@ -65,7 +67,7 @@ export function scaling(stands: PublishedStanding | null, marks: "failed" | "pro
     grown_at: "2026-03-01T08:00:00Z",
     window: "11-44",
     gpu_count: 512,
-    marks: marks ? [{ mark: marks, reason: "" }] : [],
+    marks: marks ? [{ mark: marks, reason: `${marks}: all is lost` }] : [],
     reason: "",
     copy_of: null as number | null,
   };

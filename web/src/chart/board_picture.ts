@@ -16,9 +16,12 @@ const kColours: Record<CellState, string> = {
   below: "--warn",
   running: "--run",
   failed: "--bad",
+  invalid: "--bad",
   missing: "--rule-strong",
   unjudged: "--rule",
 };
+
+const kWithRuns: CellState[] = ["running", "failed", "invalid"]; // though none that counts
 
 const linesOf = (row: BoardRow) => Math.ceil(row.cells.length / kPerRow);
 const heightOf = (row: BoardRow) => linesOf(row) * (kCell.height + kCell.gap) + kCell.gap;
@@ -66,7 +69,8 @@ function drawCell(
   context.fillStyle = colour("--text-muted");
   context.font = "12px system-ui, sans-serif";
   context.fillText(gpusOf(cell), left + 10, top + 20);
-  context.fillStyle = colour(cell.standing || cell.state === "failed" || cell.state === "running" ? "--text" : "--text-muted");
+  const isMuted = !cell.standing && !kWithRuns.includes(cell.state);
+  context.fillStyle = colour(isMuted ? "--text-muted" : "--text");
   context.font = "600 13px system-ui, sans-serif";
   const speed = cell.standing ? `  ${formatNumber(cell.standing.speed)} ×` : "";
   context.fillText(`${kStateWords[cell.state]}${speed}`, left + 10, top + 40, kCell.width - 20);

@@ -133,6 +133,7 @@ const kMeanings: Record<CellState, string> = {
   below: "further below, with 95 % confidence",
   running: "a run is under way",
   failed: "runs, none of them complete",
+  invalid: "no complete run, and the newest has NaN values",
   missing: "no run that counts",
   unjudged: "published, but the catalog has no recipe to hold runs against",
 };

@@ -10,6 +10,9 @@ export function CellShape({ state }: { state: string }) {
       {state === "below" && <path d="M7 2.500V11M3.500 7.500 7 11 10.500 7.500" class="stroke" />}
       {state === "running" && <path d="M4 2.5 12 7 4 11.5Z" fill="currentColor" />}
       {state === "failed" && <path d="M3 3 11 11M11 3 3 11" class="stroke" />}
+      {state === "invalid" && (
+        <path d="M7 1.8 13 12.2H1ZM7 5.4V8.6M7 10.2V10.9" class="stroke thin" />
+      )}
       {state === "missing" && <circle cx="7" cy="7" r="4.500" class="stroke dotted" />}
       {state === "unjudged" && <path d="M3.500 7H10.500" class="stroke" />}
       {state === "stale" && (

@@ -7,7 +7,9 @@ import { formatCount, formatWorkload } from "../format";
 import { differencesText, type DifferingValue } from "../series_words";
 import {
   cellKey,
+  failedWords,
   hasProxy,
+  kFailedMarks,
   measuredByKey,
   nothingMeasured,
   othersWords,
@@ -59,8 +61,6 @@ export interface BoardRow {
   cells: BoardCell[]; // by number of GPUs
 }
 
-const kFailed = ["failed", "incomplete", "invalid", "no_data"];
-
 function cellOf(reference: Reference, measured: Measured = nothingMeasured()): BoardCell {
   const { environments, marks, others, otherCount, profiled, profiledCount } = measured;
   const [newest] = environments;
@@ -90,8 +90,9 @@ function cellOf(reference: Reference, measured: Measured = nothingMeasured()): B
   if (marks.has("running")) {
     return { ...base, state: "running", words: "A run is under way.", repeats: 2 };
   }
-  if (kFailed.some((mark) => marks.has(mark))) {
-    return { ...base, state: "failed", words: left, repeats: 3 };
+  if (kFailedMarks.some((mark) => marks.has(mark))) {
+    const state = measured.newestFailed?.mark === "invalid" ? "invalid" : "failed";
+    return { ...base, state, words: `${left} ${failedWords(measured)}`.trim(), repeats: 3 };
   }
   const words = left || "No run of this configuration was found.";
   return { ...base, state: "missing", words, repeats: 3 };

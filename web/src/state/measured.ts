@@ -3,7 +3,7 @@
 // that do not. Pure.
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
 import { formatCount, formatPlural, formatWorkload } from "../format";
-import { marksWords } from "../mark_words";
+import { markWord, marksWords } from "../mark_words";
 import { differenceBetween, type DifferingValue } from "../series_words";
 import { judge, kStateWords, type CellState } from "./standing";
 
@@ -17,12 +17,21 @@ export interface Environment {
   newestAt: string | null; // of the run that was launched last
 }
 
+// A run that is not complete, and will not be.
+export interface FailedRun {
+  id: number;
+  mark: string;
+  reason: string; // of a status it begins with the mark: "invalid: …"
+  at: string | null;
+}
+
 export interface Measured {
   environments: Environment[]; // of the runs that count, the newest first
   others: number[]; // that do not count: failed, profiled, held against no published result …
   otherCount: number;
   otherKinds: Map<string, number>; // how many of the others there are, by why they do not count
   marks: Set<string>; // of the runs that do not count
+  newestFailed: FailedRun | null; // of these, by when it was launched
   profiled: number[]; // of these: complete, slowed by nothing but a profiler, and no copies
   profiledCount: number;
   reference: Reference | null; // of the runs that count, or else of their series
@@ -34,6 +43,7 @@ export const nothingMeasured = (): Measured => ({
   otherCount: 0,
   otherKinds: new Map(),
   marks: new Set(),
+  newestFailed: null,
   profiled: [],
   profiledCount: 0,
   reference: null,
@@ -104,12 +114,25 @@ function addPoints(at: CellAt, series: Series): void {
   }
 }
 
+export const kFailedMarks = ["failed", "incomplete", "invalid", "no_data"];
+
+// A log that was rewritten has the launch of the one that stands in its place, which is the newer.
+function addFailed(cell: Measured, run: Series["left_out"][number]): void {
+  const mark = run.marks.find((one) => kFailedMarks.includes(one.mark));
+  if (!mark) return;
+  const known = cell.newestFailed;
+  const at = timeOf(run);
+  const later = known ? msOf(at) - msOf(known.at) || run.id - known.id : 1;
+  if (later > 0) cell.newestFailed = { id: run.id, ...mark, at };
+}
+
 function addLeftOut(at: CellAt, series: Series): void {
   for (const run of series.left_out) {
     if (run.gpu_count === null) continue;
     const marks = run.marks.map(({ mark }) => mark);
     const cell = at(keyOf(series, run.gpu_count, hasProxy(marks)));
     cell.others.push(run.id);
+    addFailed(cell, run);
     if (isProfiledOnly(marks) && run.copy_of === null) cell.profiled.push(run.id);
   }
   for (const { gpu_count, marks, are_copies, run_count } of series.left_out_groups) {
@@ -180,4 +203,12 @@ export function othersWords({ otherCount: count, otherKinds: kinds }: Measured):
   );
   const verb = count === 1 ? "does" : "do";
   return `${formatPlural(count, "run")} that ${verb} not count: ${named.join(", ")}.`;
+}
+
+// "The newest of those that did not complete is run 9, invalid: …"
+export function failedWords({ newestFailed: run }: Measured): string {
+  if (!run) return "";
+  const reason = run.reason.replace(`${run.mark}: `, "").replace(/\.$/, "");
+  const why = `${markWord(run.mark)}: ${reason}`;
+  return `The newest of those that did not complete is run ${run.id}, ${why}.`;
 }

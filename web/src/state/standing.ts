@@ -16,6 +16,7 @@ export type CellState =
   | "below"
   | "running"
   | "failed"
+  | "invalid"
   | "missing"
   | "unjudged";
 export const kCellStates: CellState[] = [
@@ -25,6 +26,7 @@ export const kCellStates: CellState[] = [
   "below",
   "running",
   "failed",
+  "invalid",
   "missing",
   "unjudged",
 ];
@@ -36,6 +38,7 @@ export const kStateWords: Record<CellState, string> = {
   below: "below",
   running: "running",
   failed: "failed",
+  invalid: "invalid",
   missing: "missing",
   unjudged: "no recipe",
 };
