@@ -359,7 +359,9 @@ describe("the runs page", () => {
         await page.emulateMedia({ media: "print" });
         await page.setViewportSize({ width: kA4Width, height: 1000 });
         assert.deepEqual(await shownIds(page), runs.map(({ id }) => id));
-        assert.match(await page.locator(".on-paper").innerText(), /the first 100;/);
+        const heading = await page.locator(".page-head .count").innerText();
+        assert.match(heading, /^the first 100 of (more than )?[\d,]+ runs$/);
+        assert.match(await page.locator(".on-paper").innerText(), /CSV has all/);
         assert.equal(await overflow(page), 0);
         const names = await page.locator("table.runs a.name").evaluateAll((all) =>
           all.map((name) => [name.clientWidth, name.scrollWidth - name.clientWidth]),

@@ -20,6 +20,7 @@ import { insightSentences, ordinal } from "../../web/src/insight_words";
 import { leftOutReasons, marksWords } from "../../web/src/mark_words";
 import { limitWords, outlookOf } from "../../web/src/outlook";
 import { rankName, rankQuantity, rankRange, rankValue } from "../../web/src/rank_words";
+import { runsCountWords } from "../../web/src/runs_words";
 import { documentTables } from "../../web/src/state/reference_tables";
 import {
   decisionWords,
@@ -373,4 +374,16 @@ test("a run that is left out says its own reason, and no other's", () => {
   assert.match(reasons({ marks: [], status: "failed" }).join(), /^It is no complete run: all is/);
   assert.equal(marksWords(["failed", "on_cpu"]), "failed and on CPU");
   assert.equal(marksWords([]), "without what their speed takes");
+});
+
+test("the count of runs says on paper how many of them it has", () => {
+  const all = { total: 520, isTotalExact: true, isFiltered: false };
+  assert.equal(runsCountWords(all), "520 runs");
+  assert.equal(runsCountWords({ ...all, printed: 100 }), "the first 100 of 520 runs");
+  assert.equal(runsCountWords({ ...all, printed: 520 }), "520 runs");
+  assert.equal(
+    runsCountWords({ ...all, isTotalExact: false, isFiltered: true, printed: 100 }),
+    "the first 100 of more than 520 matching runs",
+  );
+  assert.equal(runsCountWords({ ...all, total: 1 }), "1 run");
 });

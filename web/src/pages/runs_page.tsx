@@ -1,9 +1,10 @@
 // "/runs": every run, filtered and ordered as the URL says, alive.
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { live } from "../api/live";
-import { formatCount, formatPlural } from "../format";
+import { formatPlural } from "../format";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { StaleNote } from "../parts/stale_note";
+import { runsCountWords } from "../runs_words";
 import { chosenColumns } from "../state/columns";
 import {
   exportHref,
@@ -16,6 +17,7 @@ import {
   type ListState,
 } from "../state/list_state";
 import { hrefOf, navigate, place } from "../state/location";
+import { isPrinted } from "../state/paper";
 import { usePageTitle } from "../state/page_title";
 import { togglePick } from "../state/picks";
 import { RunListStore } from "../state/run_list";
@@ -89,12 +91,13 @@ export function RunsPage() {
       <div class="page-head">
         <h1>Runs</h1>
         <p class="count" aria-live="polite">
-          {phase === "ready" && (
-            <>
-              {!store.isTotalExact.value && "more than "}
-              {formatPlural(total, isFiltered(state) ? "matching run" : "run")}
-            </>
-          )}
+          {phase === "ready" &&
+            runsCountWords({
+              total,
+              isTotalExact: store.isTotalExact.value,
+              isFiltered: isFiltered(state),
+              ...(isPrinted.value ? { printed: printedRows(runs.length) } : {}),
+            })}
         </p>
         <StaleNote answeredAt={store.answeredAt.value} />
       </div>
@@ -136,9 +139,7 @@ export function RunsPage() {
             <ColumnChoice />
           </div>
           {printedRows(runs.length) < total && (
-            <p class="on-paper">
-              Here are the first {formatCount(printedRows(runs.length))}; the file CSV has all.
-            </p>
+            <p class="on-paper">The other runs are not printed; the file CSV has all.</p>
           )}
           <div class="runs-frame">
             <RunsTable
