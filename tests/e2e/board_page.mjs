@@ -69,6 +69,10 @@ describe("the board", () => {
       );
       await page.reload();
       await opened.waitFor();
+      await page.keyboard.press("Escape");
+      await opened.waitFor({ state: "detached" });
+      assert.equal(new URL(page.url()).searchParams.has("cell"), false);
+      await page.keyboard.press("Enter"); // the cell has the focus
       await opened.getByRole("link", { name: `run ${point.runs[0].id}`, exact: true }).click();
       await page.waitForURL(new RegExp(`/runs/${point.runs[0].id}$`));
     });

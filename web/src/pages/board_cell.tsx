@@ -1,5 +1,5 @@
 // An opened cell of the board: its runs, what it rests on, and the command that would fill or decide
-// it.
+// it. Esc closes it.
 import { CopyButton } from "../parts/copy_buttons";
 import { Instant } from "../parts/values";
 import { formatCount, formatPlural, formatSeconds } from "../format";
@@ -12,6 +12,7 @@ import {
   type BoardCell,
 } from "../state/board";
 import { kNoCluster } from "../cluster_words";
+import { useEscape } from "../state/escape_key";
 import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
 import { compareHref, kPicksMax } from "../state/picks";
@@ -21,9 +22,11 @@ interface Props {
   cell: BoardCell;
   cluster: string | null;
   newest: string | null;
+  onClose: () => void;
 }
 
-export function OpenCell({ cell, cluster, newest }: Props) {
+export function OpenCell({ cell, cluster, newest, onClose }: Props) {
+  useEscape(onClose);
   const { reference } = cell;
   const name = [gpusOf(cell), cluster].filter(Boolean).join(", ");
   const ofCluster = cluster === kNoCluster ? "" : (cluster ?? "");

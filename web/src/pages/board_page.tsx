@@ -1,7 +1,7 @@
 // "/": is the cluster good? Every published result, and whether the runs of its configuration meet
 // the aim, a share of its speed; each cell opens its runs and says the command that would fill or
 // decide it.
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { formatCount, formatNumber, formatPercent, formatPlural, formatWorkload } from "../format";
 import { boardBadge, boardPicture } from "../chart/board_picture";
 import { CellShape } from "../parts/cell_shape";
@@ -320,8 +320,13 @@ function Row({ row, isStale, launchedAt }: RowProps) {
       .join("/")
       .replaceAll(" ", "-");
   const opened = row.cells.find((cell) => idOf(cell) === open);
+  const item = useRef<HTMLLIElement>(null);
+  const close = () => {
+    item.current?.querySelector<HTMLElement>('.cell[aria-expanded="true"]')?.focus();
+    setQuery("cell", "");
+  };
   return (
-    <li class="board-row">
+    <li class="board-row" ref={item}>
       <p class="board-name">
         <b>{row.name}</b> {row.gpuType}
         {row.cluster !== null && <>, {row.cluster}</>}
@@ -362,6 +367,7 @@ function Row({ row, isStale, launchedAt }: RowProps) {
           cell={opened}
           cluster={row.cluster}
           newest={newestAt(opened, launchedAt)}
+          onClose={close}
         />
       )}
     </li>
