@@ -92,6 +92,13 @@ describe("the runs page", () => {
       await page.waitForURL(new RegExp(`/runs/${id}$`));
       await page.goBack();
       await rows(page).first().waitFor();
+      await page.keyboard.press("c"); // one run alone is nothing to compare
+      for (const key of ["j", "j", "j", "x"]) await page.keyboard.press(key);
+      await page.waitForURL(/pick=\d+%2C\d+/);
+      await page.keyboard.press("c");
+      await page.waitForURL(new RegExp(`/compare\\?runs=${id},\\d+$`));
+      await page.goBack();
+      await rows(page).first().waitFor();
       await page.keyboard.press("/");
       assert.equal(
         await page.evaluate(() => document.activeElement?.getAttribute("type")),

@@ -18,7 +18,7 @@ export function PickBar({ picks, onClear }: Props) {
         <>
           <span>{formatPlural(picks.length, "run")} picked</span>
           {picks.length >= kPicksMin ? (
-            <a class="action" href={compareHref(picks)}>
+            <a class="action" href={compareHref(picks)} title="Key: c" aria-keyshortcuts="c">
               Compare
             </a>
           ) : (

@@ -16,10 +16,10 @@ import {
   writeListState,
   type ListState,
 } from "../state/list_state";
-import { hrefOf, navigate, place } from "../state/location";
+import { hrefOf, navigate, place, visit } from "../state/location";
 import { isPrinted } from "../state/paper";
 import { usePageTitle } from "../state/page_title";
-import { togglePick } from "../state/picks";
+import { compareHref, kPicksMin, togglePick } from "../state/picks";
 import { RunListStore } from "../state/run_list";
 import { rememberedScroll, rememberScroll, runsHref } from "../state/runs_place";
 import { refreshService, rootList, service } from "../state/service";
@@ -35,6 +35,12 @@ const kPath = "/runs";
 
 function go(state: ListState, replace = false): void {
   navigate(hrefOf(kPath, writeListState(state)), { replace });
+}
+
+// As the URL has them by now: keys may come faster than the page is drawn.
+function comparePicked(): void {
+  const { pick } = readListState(place.value.query);
+  if (pick.length >= kPicksMin) visit(compareHref(pick));
 }
 
 // One for the life of the page: who comes back finds the rows as they were, kept up to date.
@@ -149,6 +155,7 @@ export function RunsPage() {
               sort={state.sort}
               picks={state.pick}
               onPick={(id) => go({ ...state, pick: togglePick(state.pick, id) }, true)}
+              onCompare={comparePicked}
               isBusy={store.isBusy.value}
               onSort={(sortKey, first) =>
                 go({ ...state, sort: nextSort(state.sort, sortKey, first) })

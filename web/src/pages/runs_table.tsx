@@ -27,6 +27,7 @@ interface Props {
   isBusy: boolean;
   picks: number[];
   onPick: (id: number) => void;
+  onCompare: () => void; // what is picked
   onSort: (key: string, first: SortDirection) => void;
   onLook: (end: number) => void; // one past the last row that is looked at
 }
@@ -60,7 +61,8 @@ export function RunsTable(props: Props) {
       style={{ "--row-height": `${layout.rowHeight}px`, "--card-columns": layout.cardColumns }}
     >
       <caption class="visually-hidden">
-        Runs, one row for each training log. Keys: j and k move, Enter opens, x picks.
+        Runs, one row for each training log. Keys: j and k move, Enter opens, x picks, c compares
+        what is picked, / goes to the search field.
       </caption>
       <thead role="rowgroup">
         <tr role="row" aria-rowindex={1}>
@@ -153,12 +155,13 @@ function firstInSight(body: HTMLElement | null, rowHeight: number): number {
   return Math.max(0, Math.ceil(-top / rowHeight));
 }
 
-// j and k move the active row, x picks it, / goes to the search field. Gives the active row.
+// j and k move the active row, x picks it, c compares what is picked, / goes to the search field.
+// Gives the active row.
 function useRowKeys(
   body: { current: HTMLTableSectionElement | null },
   range: RowRange,
   rowHeight: number,
-  { runs, picks, onPick }: Props,
+  { runs, picks, onPick, onCompare }: Props,
 ): number | null {
   const [active, setActive] = useState<number | null>(null);
   const now = useRef<number | null>(null); // keys may come faster than the page is drawn
@@ -186,7 +189,7 @@ function useRowKeys(
       else if (event.key === "k") move(at === null ? 0 : at - 1);
       else if (event.key === "x" && run && (picks.includes(run.id) || picks.length < kPicksMax)) {
         onPick(run.id);
-      }
+      } else if (event.key === "c") onCompare();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);

@@ -47,6 +47,13 @@ export function navigate(href: string, options: { replace?: boolean } = {}): voi
   place.value = here();
 }
 
+// To another page, as a link does: it begins at its top, and has the focus.
+export function visit(href: string): void {
+  navigate(href);
+  window.scrollTo(0, 0);
+  document.getElementById("main")?.focus({ preventScroll: true });
+}
+
 function onClick(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -54,9 +61,7 @@ function onClick(event: MouseEvent): void {
   if (!anchor || anchor.origin !== location.origin || anchor.target) return;
   if (pageOf(anchor.pathname).name === "unknown" || anchor.hash) return;
   event.preventDefault();
-  navigate(anchor.pathname + anchor.search);
-  window.scrollTo(0, 0);
-  document.getElementById("main")?.focus({ preventScroll: true });
+  visit(anchor.pathname + anchor.search);
 }
 
 // The table of runs was the home page once: links to it with a filter lead there still.
