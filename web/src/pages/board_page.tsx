@@ -10,7 +10,7 @@ import { ClusterChoice } from "../parts/cluster_choice";
 import { CopyTable } from "../parts/copy_buttons";
 import { saveFile, savePng } from "../parts/pictures";
 import { OlderRuns } from "../parts/older_runs";
-import { HintPanel } from "../parts/panels";
+import { HintPanel, kAllRuns } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Sentences } from "../parts/sentences";
 import { useAnswer } from "../state/answer";
@@ -57,7 +57,7 @@ export function BoardPage() {
         <p class="count">every published result, and {clusterWords(answers)} against it</p>
         <Views />
       </div>
-      <Pending answer={answer} what="the board" />
+      <Pending answer={answer} what="the board" elsewhere={kAllRuns} />
       {answers && <Answered answers={answers} />}
     </>
   );

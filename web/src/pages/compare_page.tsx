@@ -25,7 +25,7 @@ import {
 } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
-import { HintPanel } from "../parts/panels";
+import { HintPanel, kAllRuns } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { StatusMark } from "../parts/status_mark";
 import { Table } from "../parts/table";
@@ -110,7 +110,7 @@ function Compared({ picks }: { picks: number[] }) {
   const telling = useTelling(comparison?.runs ?? []);
   return (
     <>
-      <Pending answer={answer} what="the comparison" />
+      <Pending answer={answer} what="the comparison" elsewhere={kAllRuns} />
       {comparison && (
         <>
           <Obstacles comparison={comparison} />

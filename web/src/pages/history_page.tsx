@@ -19,7 +19,7 @@ import { leftOutReasons, markWord } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { OlderRuns } from "../parts/older_runs";
-import { HintPanel } from "../parts/panels";
+import { HintPanel, kAllRuns } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Instant } from "../parts/values";
 import { ClusterChoice } from "../parts/cluster_choice";
@@ -59,7 +59,7 @@ export function HistoryPage() {
         <p class="count">did anything get slower, when, and with what</p>
       </div>
       <Filters history={history} />
-      <Pending answer={answer} what="the history" />
+      <Pending answer={answer} what="the history" elsewhere={kAllRuns} />
       {history && <Told history={ofRun(history)} />}
     </>
   );

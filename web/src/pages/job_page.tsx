@@ -5,6 +5,7 @@ import { asProblem, cancelJob, fetchJob } from "../api/client";
 import type { JobDetails } from "../api/types";
 import { formatKey, formatPlural, kUnknown } from "../format";
 import { isOver, JobStateMark } from "../parts/job_state";
+import { kAllJobs } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Table } from "../parts/table";
 import { TokenField } from "../parts/token_field";
@@ -27,7 +28,7 @@ export function JobPage({ id }: { id: number }) {
       <p class="back">
         <a href="/jobs">← Jobs</a>
       </p>
-      <Pending answer={answer} what="the job" />
+      <Pending answer={answer} what="the job" elsewhere={kAllJobs} />
       {job && (
         <>
           <Head job={job} />

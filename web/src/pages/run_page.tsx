@@ -2,7 +2,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { live } from "../api/live";
 import { BackToRuns } from "../parts/back_to_runs";
-import { Loading, ProblemPanel } from "../parts/panels";
+import { kAllRuns, Loading, ProblemPanel } from "../parts/panels";
 import { runName } from "../parts/values";
 import { place } from "../state/location";
 import { setQuery } from "../state/page_query";
@@ -39,7 +39,9 @@ export function RunPage({ id }: { id: number }) {
   return (
     <>
       <BackToRuns />
-      {problem && <ProblemPanel problem={problem} retry={() => void store.refresh()} />}
+      {problem && (
+        <ProblemPanel problem={problem} retry={() => void store.refresh()} elsewhere={kAllRuns} />
+      )}
       {!run && !problem && <Loading what="the run" />}
       {run && (
         <>

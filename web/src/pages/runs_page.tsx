@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { live } from "../api/live";
 import { formatPlural } from "../format";
-import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { HintPanel, kAllRuns, Loading, ProblemPanel } from "../parts/panels";
 import { StaleNote } from "../parts/stale_note";
 import { runsCountWords } from "../runs_words";
 import { chosenColumns } from "../state/columns";
@@ -118,6 +118,7 @@ export function RunsPage() {
       {problem && (
         <ProblemPanel
           problem={problem}
+          elsewhere={kAllRuns}
           retry={() => {
             void refreshService();
             void store.load(readListState(place.value.query));

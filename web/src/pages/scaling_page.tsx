@@ -26,7 +26,7 @@ import { differencesText } from "../series_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { OlderRuns } from "../parts/older_runs";
-import { HintPanel } from "../parts/panels";
+import { HintPanel, kAllRuns } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { PlotCopies, tableOnPage } from "../parts/plot_copies";
 import { ClusterChoice } from "../parts/cluster_choice";
@@ -62,7 +62,7 @@ export function ScalingPage() {
         <h1>Scaling</h1>
         <p class="count">what each GPU does as there are more of them, beside what is published</p>
       </div>
-      <Pending answer={answer} what="the series" />
+      <Pending answer={answer} what="the series" elsewhere={kAllRuns} />
       {scaling && <AllSeries scaling={scaling} />}
     </>
   );

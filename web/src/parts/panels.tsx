@@ -1,25 +1,34 @@
 // What stands where content would be: a failure with its reason, or a hint at what to do.
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/client";
+import { isFinal } from "../problem_words";
 
-// What was removed on purpose does not come again.
-const kGone = 410;
+export interface Elsewhere {
+  href: string;
+  words: string;
+}
+
+export const kAllRuns: Elsewhere = { href: "/runs", words: "See all runs" };
+export const kAllJobs: Elsewhere = { href: "/jobs", words: "See all jobs" };
 
 interface ProblemProps {
   problem: Problem;
   retry?: () => void;
+  elsewhere?: Elsewhere | undefined; // of a whole page: where to go when asking again is of no use
 }
 
-export function ProblemPanel({ problem, retry }: ProblemProps) {
+export function ProblemPanel({ problem, retry, elsewhere }: ProblemProps) {
+  const isOver = isFinal(problem.status, elsewhere !== undefined);
   return (
     <section class="panel panel-problem" role="alert">
       <h2>{problem.title}</h2>
       <p>{problem.detail}</p>
-      {retry && problem.status !== kGone && (
+      {retry && !isOver && (
         <button type="button" onClick={retry}>
           Try again
         </button>
       )}
+      {elsewhere && isOver && <a href={elsewhere.href}>{elsewhere.words}</a>}
     </section>
   );
 }
