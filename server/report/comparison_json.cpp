@@ -90,9 +90,9 @@ Json untested_json() {
   Json json;
   for (const char* const key :
        {"ratio", "ratio_low", "ratio_high", "mean_ratio", "means_differ", "difference",
-        "relative_difference", "low", "high",
-        "method", "t", "degrees_of_freedom", "p_value", "p_value_adjusted", "noise", "equivalence",
-        "smallest_visible_difference", "more_runs_to_decide", "start_drift"}) {
+        "relative_difference", "low", "high", "method", "t", "degrees_of_freedom", "p_value",
+        "p_value_adjusted", "noise", "equivalence", "smallest_visible_difference",
+        "more_runs_to_decide", "start_drift"}) {
     json[key] = nullptr;
   }
   return json;
