@@ -216,8 +216,9 @@ void adjust(std::vector<GroupComparison>& comparisons, std::size_t metric) {
     result.interval = ratio_interval(result.test, 1 - level);
     result.equivalence_p_value =
         std::min(1.0, family * equivalence_p_value(result.test, kEquivalenceMargin));
+    const double apart = std::abs(std::log(result.mean_ratio) - result.test.log_ratio);
     result.means_differ =
-        means_leave_the_interval(result) && std::abs(result.mean_ratio - 1) > kEquivalenceMargin;
+        means_leave_the_interval(result) && apart > std::log1p(kEquivalenceMargin);
     result.is_equivalent = medians_are_equivalent(result) && !result.means_differ;
     const double confidence = 1 - (1 - kConfidence) / family;
     result.smallest_visible_difference = smallest_visible_difference(result.test, confidence);

@@ -69,7 +69,8 @@ struct MetricTest {
   double p_value_adjusted = 1;  // Holm, over the groups tested for this metric
   RatioInterval interval;       // adjusted alike: it leaves 1 out where the verdict is a difference
   double mean_ratio = 1;        // of the means that are shown as results
-  // The means differ by more than kEquivalenceMargin, and not as the medians do: single slow steps.
+  // The means differ otherwise than the medians do, by more than kEquivalenceMargin: single slow
+  // steps.
   bool means_differ = false;
   double equivalence_p_value = 1;  // Bonferroni, for the same groups
   bool is_equivalent = false;      // within kEquivalenceMargin at kConfidence, and so are the means

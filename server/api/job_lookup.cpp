@@ -48,7 +48,7 @@ storage::JobRecord find_job(const Context& context, const http::Request& request
   auto job = context.options.jobs->job(id);
   if (!job) {
     throw not_found(
-        fmt::format("There is no job with the id {}; GET /api/v1/jobs lists those there are. "
+        fmt::format("There is no job with the id {}; the list of jobs has those there are. "
                     "Slurm's own number is 'job_id'.",
                     id));
   }

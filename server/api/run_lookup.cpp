@@ -35,12 +35,12 @@ RequestError absent_run(storage::Reader& reader, storage::RunId id) {
   if (const auto removed = reader.removed_run(id)) {
     return {410, "Removed",
             fmt::format("Run {} was removed on {}, with its steps and results, as it was \"{}\": "
-                        "what a daemon's retention or llmb-report prune was asked to remove. GET "
-                        "/api/v1/runs lists those there are.",
+                        "what a daemon's retention or llmb-report prune was asked to remove. "
+                        "The list of runs has those there are.",
                         id, removed->removed_at, removed->policy)};
   }
   return not_found(
-      fmt::format("There is no run with the id {}; GET /api/v1/runs lists those there are.", id));
+      fmt::format("There is no run with the id {}; the list of runs has those there are.", id));
 }
 
 }  // namespace llmb::api

@@ -19,7 +19,7 @@ import { agreementWords } from "../../web/src/agreement_words";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
 import { leftOutReasons, marksWords } from "../../web/src/mark_words";
 import { limitWords, outlookOf } from "../../web/src/outlook";
-import { isFinal, plainDetail } from "../../web/src/problem_words";
+import { isFinal } from "../../web/src/final_problem";
 import { rankName, rankQuantity, rankRange, rankValue } from "../../web/src/rank_words";
 import { runsCountWords } from "../../web/src/runs_words";
 import { documentTables } from "../../web/src/state/reference_tables";
@@ -387,22 +387,6 @@ test("the count of runs says on paper how many of them it has", () => {
     "the first 100 of more than 520 matching runs",
   );
   assert.equal(runsCountWords({ ...all, total: 1 }), "1 run");
-});
-
-test("a refusal is told to people without the advice for programs", () => {
-  assert.equal(
-    plainDetail("There is no run with the id 5; GET /api/v1/runs lists those there are."),
-    "There is no run with the id 5.",
-  );
-  assert.equal(
-    plainDetail("There is no job with the id 5; GET /api/v1/jobs lists those there are. Slurm's own is 7."),
-    "There is no job with the id 5. Slurm's own is 7.",
-  );
-  assert.equal(
-    plainDetail("It was asked to remove. GET /api/v1/runs lists those there are."),
-    "It was asked to remove.",
-  );
-  assert.equal(plainDetail("'x' is no window."), "'x' is no window.");
 });
 
 test("to ask again is offered where it can change the answer", () => {

@@ -1,5 +1,4 @@
 // Asks the server. Every failure becomes a Problem, whose detail is fit to be shown.
-import { plainDetail } from "../problem_words";
 import type {
   Audit,
   Comparison,
@@ -53,8 +52,7 @@ async function problemOf(response: Response): Promise<Problem> {
   try {
     const body = (await response.json()) as { title?: unknown; detail?: unknown };
     const title = typeof body.title === "string" ? body.title : fallback;
-    const detail =
-      typeof body.detail === "string" ? plainDetail(body.detail) : "The server gave no reason.";
+    const detail = typeof body.detail === "string" ? body.detail : "The server gave no reason.";
     return new Problem(response.status, title, detail);
   } catch {
     return new Problem(response.status, fallback, "The server gave no reason.");

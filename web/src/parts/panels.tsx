@@ -1,7 +1,7 @@
 // What stands where content would be: a failure with its reason, or a hint at what to do.
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/client";
-import { isFinal } from "../problem_words";
+import { isFinal } from "../final_problem";
 
 export interface Elsewhere {
   href: string;
