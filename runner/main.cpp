@@ -16,7 +16,7 @@
 #include "runner/parallel/socket_communicator.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/plan/dry_run.h"
-#include "runner/plan/fp8_weights.h"
+#include "runner/plan/memory_choice.h"
 #include "runner/plan/options.h"
 #include "runner/plan/plan_text.h"
 #include "runner/plan/run_settings.h"
@@ -173,7 +173,7 @@ int run(const Options& options, const ProcessPlace& place) {
   if (options.measures_ceilings) return measure_ceilings(options, *settings, place);
   const auto capacity = capacity_of(*settings, catalog);
   if (!capacity) return refuse(capacity.error().message);
-  settings->keeps_fp8_weights = choose_to_keep_fp8_weights(*settings, capacity->bytes);
+  choose_by_memory(*settings, capacity->bytes);
   const MemoryPlan memory = make_memory_plan(*settings);
   if (!fits(*settings, memory, *capacity)) {
     std::cerr << memory_table(*settings, memory);

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "runner/plan/fp8_weights.h"
 #include "runner/plan/gpu_rates.h"
+#include "runner/plan/memory_choice.h"
 #include "runner/plan/plan_text.h"
 
 namespace llmb::runner {
@@ -34,7 +34,7 @@ Result<DryRun> dry_run(RunSettings settings, const parser::Catalog& catalog) {
   if (!rates) return tl::unexpected(rates.error());
   const auto capacity = capacity_of(settings, catalog);
   if (!capacity) return tl::unexpected(capacity.error());
-  settings.keeps_fp8_weights = choose_to_keep_fp8_weights(settings, capacity->bytes);
+  choose_by_memory(settings, capacity->bytes);
   const MemoryPlan plan = make_memory_plan(settings);
   DryRun result{plan_text(settings, plan, *rates), kExitOk};
   if (!fits(settings, plan, *capacity)) {

@@ -106,8 +106,10 @@ void add_layout_options(CLI::App& app, Options& options) {
   group->add_option("--fsdp", options.fully_sharded,
                     "true or false: shard weights and gradients over the replicas as well");
   group
-      ->add_option("--recompute-layers", options.recompute_layers,
-                   "layers of a stage that go forward again instead of keeping activations")
+      ->add_option(
+          "--recompute-layers", options.recompute_layers,
+          "layers of a stage that go forward again instead of keeping activations; without it "
+          "none, or as many as a published row needs to fit")
       ->check(CLI::NonNegativeNumber);
   group
       ->add_option("--offload-layers", options.offload_layers,

@@ -145,7 +145,10 @@ ExpertCounts expert_counts_for(const RunSettings& settings) {
 // What makes a model fit: sharding, recomputation, offloading, chunks of logits.
 void apply_saving(const Options& options, RunSettings& settings) {
   settings.fully_sharded = options.fully_sharded.value_or(settings.fully_sharded);
-  settings.recompute_layers = options.recompute_layers.value_or(settings.recompute_layers);
+  if (options.recompute_layers) {
+    settings.recompute_layers = *options.recompute_layers;
+    settings.may_recompute_more = false;
+  }
   settings.offload_layers = options.offload_layers.value_or(settings.offload_layers);
   settings.head_chunk_rows = options.head_chunk_rows.value_or(settings.head_chunk_rows);
   settings.expert_counts = options.expert_counts.value_or(expert_counts_for(settings));

@@ -22,6 +22,7 @@ struct RunSettings {
   // Lives as long as the catalog.
   const parser::Recipe* recipe = nullptr;
   std::int64_t recompute_layers = 0;
+  bool may_recompute_more = true;  // the options do not say how many: see memory_choice.h
   std::int64_t offload_layers = 0;
   std::int64_t head_chunk_rows = 0;  // of logits at once; 0: as runner/model/head_chunk.h chooses
   double expert_imbalance = 1;       // Options

@@ -198,7 +198,9 @@ TEST(DryRun, WhatDoesNotFitAGpuSaysSoInItsWordsAndHowToMakeRoom) {
   const std::vector<std::string> words = {
       "-w",   "pretrain_nemotron4", "-s",   "15b",       "--scale", "16", "--dtype",
       "bf16", "--gpu-type",         "h100", "--backend", "cuda"};
-  const DryRun planned = dry_run_of(words);
+  std::vector<std::string> keeping = words;
+  keeping.insert(keeping.end(), {"--recompute-layers", "0"});
+  const DryRun planned = dry_run_of(keeping);
   EXPECT_EQ(planned.exit_code, kExitDoesNotFit);
   EXPECT_THAT(planned.text, HasSubstr("does not fit: CUDA out of memory, by the plan: "));
   const std::string option = "--recompute-layers ";
@@ -210,6 +212,10 @@ TEST(DryRun, WhatDoesNotFitAGpuSaysSoInItsWordsAndHowToMakeRoom) {
       recomputing.end(),
       {"--recompute-layers", planned.text.substr(count, planned.text.find(' ', count) - count)});
   EXPECT_EQ(dry_run_of(recomputing).exit_code, 0);
+  // Where nobody says, as many are chosen as make room.
+  const DryRun chosen = dry_run_of(words);
+  EXPECT_EQ(chosen.exit_code, 0) << chosen.text;
+  EXPECT_THAT(chosen.text, HasSubstr("go forward again instead of keeping activations"));
 }
 
 TEST(DryRun, TheSuggestedProxyFits) {

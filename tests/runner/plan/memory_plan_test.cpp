@@ -10,6 +10,7 @@
 #include "runner/plan/ceiling_shapes.h"
 #include "runner/plan/fp8_weights.h"
 #include "runner/plan/gpu_rates.h"
+#include "runner/plan/memory_choice.h"
 #include "runner/plan/plan_text.h"
 
 namespace llmb::runner {
@@ -173,12 +174,12 @@ TEST(MemoryPlan, StagesTogetherHoldTheWholeModel) {
 }
 
 // They were all run and published. Of those that do not fit this runner, whose gradients are FP32
-// and whose activations are not FP8, recomputing a few layers makes room.
+// and whose activations are not FP8, a few layers are computed again, which makes room.
 TEST(MemoryPlan, PublishedRowsFitTheirGpu) {
   const std::set<std::string> too_large = {
       "llama3.1-25.10:25 fp8 at 64", "llama3.1-25.10:37 fp8 at 64", "nemotron4-25.04:9 bf16 at 16",
       "nemotron4-25.04:9 fp8 at 16"};
-  constexpr std::int64_t kRecomputed = 16;
+  constexpr std::int64_t kRecomputedMost = 16;
   std::set<std::string> found;
   const parser::Catalog& catalog = parser::embedded_catalog();
   for (const parser::Recipe& recipe : catalog.recipes) {
@@ -197,15 +198,39 @@ TEST(MemoryPlan, PublishedRowsFitTheirGpu) {
         const std::string row =
             fmt::format("{}:{} {} at {}", recipe.document, recipe.line, dtype, scale);
         found.insert(row);
-        settings.recompute_layers = kRecomputed;
+        choose_by_memory(settings, capacity);
+        EXPECT_LE(settings.recompute_layers, kRecomputedMost);
+        EXPECT_THAT(settings.notes.back(), HasSubstr("--recompute-layers 0 forbids it"));
         const MemoryPlan plan = make_memory_plan(settings);
-        EXPECT_TRUE(plan.fits(capacity))
+        EXPECT_TRUE(plan.fits(capacity - capacity / 100))
             << row << ": " << static_cast<double>(plan.largest().total()) / 1e9 << " of "
             << static_cast<double>(capacity) / 1e9 << " GB";
       }
     }
   }
   EXPECT_EQ(found, too_large);
+}
+
+TEST(MemoryChoice, IsNoneWhereItIsSaidOrNotNeeded) {
+  const std::int64_t h100 = std::int64_t{80} << 30;
+  Options options;
+  options.workload = "pretrain_nemotron4";
+  options.model_size = "15b";
+  options.dtype = "bf16";
+  options.gpu_type = "h100";
+  options.scale = 16;
+  const auto chosen = [&](std::int64_t capacity) {
+    RunSettings settings = settings_of(options);
+    choose_by_memory(settings, capacity);
+    return settings.recompute_layers;
+  };
+  EXPECT_GT(chosen(h100), 0);
+  EXPECT_EQ(chosen(2 * h100), 0);
+  EXPECT_EQ(chosen(h100 / 8), 0) << "no number of layers makes it fit";
+  options.recompute_layers = 0;
+  EXPECT_EQ(chosen(h100), 0);
+  options.recompute_layers = 1;
+  EXPECT_EQ(chosen(h100), 1);
 }
 
 // By hand: two layers' matrices as in CountsParametersOfEveryStage, a byte an element in each of
