@@ -110,12 +110,15 @@ class FilterTerms {
       return add_any("cluster", filter_.cluster);
     }
     const std::string cluster = column_of("cluster", false);
-    const std::string unnamed = " OR " + cluster + " IS NULL AND " + column_of("root_id", false);
+    const std::string root = column_of("root_id", false);
     std::string term = cluster + " IN (" + places_of(filter_.cluster) + ")";
-    term += unnamed + " IN (" + places_of(filter_.unnamed_of) + ")";
-    if (filter_.unnamed_but_of) {
-      term += unnamed + " NOT IN (" + places_of(*filter_.unnamed_but_of) + ")";
-    }
+    const auto add_unnamed = [&](std::string_view in, const std::vector<RootId>& roots) {
+      term += " OR " + cluster + " IS NULL";
+      // PostgreSQL takes no empty list.
+      if (!roots.empty()) term += fmt::format(" AND {} {} ({})", root, in, places_of(roots));
+    };
+    if (!filter_.unnamed_of.empty()) add_unnamed("IN", filter_.unnamed_of);
+    if (filter_.unnamed_but_of) add_unnamed("NOT IN", *filter_.unnamed_but_of);
     where_.add("(" + term + ")");
   }
 
