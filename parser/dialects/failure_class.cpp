@@ -214,11 +214,12 @@ constexpr std::array kClasses = {
                  "What the log told before was survived: the program went on counting, or all was "
                  "trained.",
                  {}},
-    FailureClass{"hung",
-                 consequence,
-                 "The log fell silent without a word, for 20 step times or more: a rank hangs, or "
-                 "the job was killed from outside. See the job's state (squeue, sacct).",
-                 {}},
+    FailureClass{
+        "hung",
+        consequence,
+        "The log fell silent without a word, for 20 step times and two minutes or more: a rank "
+        "hangs, or the job was killed from outside. See the job's state (squeue, sacct).",
+        {}},
 };
 
 }  // namespace

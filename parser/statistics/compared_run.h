@@ -14,6 +14,7 @@
 #include "parser/statistics/run_copies.h"
 #include "parser/statistics/run_identity.h"
 #include "parser/statistics/run_marks.h"
+#include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
 
@@ -42,6 +43,9 @@ struct ComparedRun {
   Judgement judgement;  // over the window of the comparison, with metrics
   Judgement published;  // over the run's own window: for the reference alone
 };
+
+// Each that names no cluster says from here on that it is of the only one of its tree.
+void name_clusters(std::vector<ComparedRun>& runs, const TreeClusters& trees);
 
 RunIdentity identity_of(const ComparedRun& run);
 // As the run says, or as all recipes do that may be its own.

@@ -109,7 +109,7 @@ void add_layout_options(CLI::App& app, Options& options) {
       ->add_option(
           "--recompute-layers", options.recompute_layers,
           "layers of a stage that go forward again instead of keeping activations; without it "
-          "none, or as many as a published row needs to fit")
+          "those of the row, and on GPUs as many more as make it fit")
       ->check(CLI::NonNegativeNumber);
   group
       ->add_option("--offload-layers", options.offload_layers,

@@ -117,6 +117,7 @@ http::Body render_comparison(Context& context, Question question) {
       if (!compared) throw bad_request(compared.error().message);
       measured.push_back(std::move(*compared));
     }
+    parser::name_clusters(measured, reader.tree_clusters());
     question.options.noise_runs =
         report::stored_noise_runs(reader, context.catalog(), measured.front());
     return measured;

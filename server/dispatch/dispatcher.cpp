@@ -9,7 +9,6 @@
 #include "server/dispatch/launch_variables.h"
 #include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
-#include "server/dispatch/run_steps.h"
 #include "server/dispatch/runner_trial.h"
 #include "server/dispatch/submission_mark.h"
 #include "server/dispatch/text_check.h"
@@ -81,9 +80,6 @@ parser::Result<std::vector<Plan>> plan_all(const std::vector<Submission>& submis
     RunnerVerdict verdict = trials.of(*plan);
     if (!verdict.refusal.empty()) add_refusal(refusals, std::move(verdict.refusal), i + 1);
     if (!verdict.note.empty()) plan->notes.push_back(std::move(verdict.note));
-    if (std::string why = why_never_complete(*plan, settings, catalog); !why.empty()) {
-      plan->notes.push_back(std::move(why));
-    }
     all.push_back(std::move(*plan));
   }
   if (!refusals.empty()) return parser::fail(told_refusals(refusals, submissions.size()));

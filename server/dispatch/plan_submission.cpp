@@ -14,6 +14,7 @@
 #include "server/dispatch/launch_variables.h"
 #include "server/dispatch/plan_account.h"
 #include "server/dispatch/profile_window.h"
+#include "server/dispatch/run_steps.h"
 #include "server/dispatch/runner_options.h"
 #include "server/dispatch/text_check.h"
 
@@ -83,7 +84,8 @@ class Planner {
     plan_.tree = tree();
     plan_.environment = job_environment(wanted(), settings_, *defaults_);
     plan_.notes = notes_of(plan_, settings_);
-    for (const std::string& note : {container_note_, backend_note_}) {
+    for (const std::string& note :
+         {container_note_, backend_note_, why_never_complete(plan_, settings_, catalog_)}) {
       if (!note.empty()) plan_.notes.push_back(note);
     }
     plan_.values = values_of(plan_, settings_, origins_);

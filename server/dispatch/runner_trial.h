@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "server/dispatch/cluster_settings.h"
 #include "server/dispatch/command_run.h"

@@ -115,29 +115,21 @@ void find_equal_logs(std::vector<parser::ComparedRun>& runs,
   }
 }
 
-bool is_wanted(const RunSource& source, const parser::TreeClusters& trees,
-               const parser::ComparedRun& run) {
-  return source.cluster.empty() || trees.of(run.tree, run.cluster) == source.cluster;
+// `cluster`: that a run is of; empty: not known.
+bool is_wanted(const RunSource& source, std::string_view cluster) {
+  return source.cluster.empty() || cluster == source.cluster;
 }
 
-// `known`: the clusters that runs are of; empty where that was not asked.
+// `runs`: those that there are, where they were measured.
 tl::unexpected<parser::Error> no_run_of_cluster(const RunSource& source,
-                                                const std::set<std::string>& known = {}) {
+                                                const std::vector<parser::ComparedRun>& runs = {}) {
+  std::set<std::string> known;
+  for (const parser::ComparedRun& run : runs) {
+    if (run.cluster) known.insert(*run.cluster);
+  }
   std::string text = fmt::format("no run is of the cluster '{}'", source.cluster);
   if (!known.empty()) text += fmt::format("; they are of: {}", fmt::join(known, ", "));
   return parser::fail(std::move(text));
-}
-
-// A run that names no cluster is of the only one of its tree, in what sides differ by, too.
-std::set<std::string> name_clusters(MeasuredRuns& measured) {
-  std::set<std::string> names;
-  for (parser::ComparedRun& run : measured.runs) {
-    const std::string name = measured.trees.of(run.tree, run.cluster);
-    if (name.empty()) continue;
-    run.configuration.fill_in("cluster", name, parser::ConfigSource::path);
-    names.insert(name);
-  }
-  return names;
 }
 
 bool is_folder(const std::string& name) {
@@ -182,10 +174,14 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
   }
   find_equal_logs(measured.runs, sizes);
   // Now that all that was named has been read.
-  const auto clusters = name_clusters(measured);
-  keep_runs(measured,
-            [&](const parser::ComparedRun& run) { return is_wanted(source, measured.trees, run); });
-  if (measured.runs.empty()) return no_run_of_cluster(source, clusters);
+  parser::name_clusters(measured.runs, measured.trees);
+  const auto is_kept = [&](const parser::ComparedRun& run) {
+    return is_wanted(source, run.cluster.value_or(""));
+  };
+  if (std::none_of(measured.runs.begin(), measured.runs.end(), is_kept)) {
+    return no_run_of_cluster(source, measured.runs);
+  }
+  keep_runs(measured, is_kept);
   for (std::size_t i = 0; i < measured.runs.size(); ++i) {
     measured.runs[i].id = static_cast<std::int64_t>(i) + 1;
   }
@@ -230,9 +226,9 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
         return parser::fail(
             fmt::format("there is no run {} in {}", id, storage::shown_place(source.database)));
       }
+      if (!is_wanted(source, measured.trees.of(run->root_id, run->cluster))) continue;
       auto compared = measure_stored_run(reader, *run, catalog, source.window, source.without);
       if (!compared) return tl::unexpected(compared.error());
-      if (!is_wanted(source, measured.trees, *compared)) continue;
       measured.runs.push_back(std::move(*compared));
       if (sides.size() > 1) measured.sides.push_back(side);
     }
@@ -242,7 +238,7 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
     }
   }
   if (measured.runs.empty()) return no_run_of_cluster(source);
-  name_clusters(measured);
+  parser::name_clusters(measured.runs, measured.trees);
   measured.noise_runs = measured.is_chosen
                             ? stored_noise_runs(reader, catalog, measured.runs.front())
                             : parser::noise_runs(measured.runs);

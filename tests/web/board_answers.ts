@@ -6,7 +6,7 @@ import { boardRows } from "../../web/src/state/board";
 export const ofOne = (references: readonly Reference[], scaling: Scaling) =>
   boardRows(references, { cluster: null, scaling });
 
-const kNoise = {
+export const kPublicNoise = {
   source: "public runs",
   stddev: 0.0007,
   degrees_of_freedom: 4,
@@ -31,7 +31,7 @@ export const standing = (speed: number, low: number | null, changes = {}): Publi
   speed_high: low === null ? null : (speed * speed) / low,
   line: 1,
   confidence: 0.95,
-  noise: kNoise,
+  noise: kPublicNoise,
   ...changes,
 });
 

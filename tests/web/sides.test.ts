@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ComparedRun, Comparison, GroupComparison, RunGroup } from "../../web/src/api/types";
-import { alikeRuns, tellingWords } from "../../web/src/alike_runs";
+import { tellingWords } from "../../web/src/alike_runs";
 import {
   barredText,
   groupStandingWords,
@@ -12,6 +12,7 @@ import {
 } from "../../web/src/compared_words";
 import { readSides, sidesQuery, type Sides } from "../../web/src/state/sides";
 import { submitCommandOf } from "../../web/src/state/submit_command";
+import { kPublicNoise } from "./board_answers";
 
 const sidesOf = (text: string) => readSides(new URLSearchParams(text));
 
@@ -70,6 +71,7 @@ const comparedRun = (id: number, exclusion: string | null = null): ComparedRun =
   experiment: "x",
   job_id: null,
   path: "x",
+  cluster: null,
   status: "complete",
   window: "11-44",
   window_interruptions: null,
@@ -156,14 +158,7 @@ const kStanding = {
   speed_high: 1.009,
   line: 0.9982,
   confidence: 0.95,
-  noise: {
-    source: "public runs",
-    stddev: 0.0007,
-    degrees_of_freedom: 4,
-    configuration_count: 0,
-    run_count: 0,
-    repeat_count: 0,
-  },
+  noise: kPublicNoise,
 };
 
 test("a run alone stands against its published result", () => {
@@ -188,26 +183,30 @@ test("of several groups each stands against its own published result, in the sam
 });
 
 test("runs of one experiment and job are told apart by cluster, or else by id", () => {
-  const ofJob = (id: number, job_id: number | null) => ({ ...comparedRun(id), job_id });
-  const runs = [ofJob(2, 900002), ofJob(3, 900002), ofJob(4, 900003)];
-  assert.deepEqual(alikeRuns(runs), [2, 3]);
-  const wordsOf = (all: ComparedRun[], clusters: [number, string | null][]) => [
-    ...tellingWords(all, new Map(clusters)),
-  ];
-  const two: [number, string | null][] = [
+  const ofJob = (id: number, job_id: number | null, cluster: string | null) => ({
+    ...comparedRun(id),
+    job_id,
+    cluster,
+  });
+  const wordsOf = (...runs: ComparedRun[]) => [...tellingWords(runs)];
+  const eos = ofJob(2, 900002, "eos");
+  const polaris = ofJob(3, 900002, "polaris");
+  assert.deepEqual(wordsOf(eos, polaris, ofJob(4, 900003, "eos")), [
     [2, "eos"],
     [3, "polaris"],
-  ];
-  assert.deepEqual(wordsOf(runs, two), two);
-  const retries = [...runs, ofJob(5, 900002)];
-  assert.deepEqual(wordsOf(retries, [...two, [5, "eos"]]), [
+  ]);
+  assert.deepEqual(wordsOf(eos, polaris, ofJob(5, 900002, "eos")), [
     [2, "eos, run 2"],
     [3, "polaris"],
     [5, "eos, run 5"],
   ]);
-  assert.deepEqual(wordsOf(runs, []), [
-    [2, "run 2"],
-    [3, "run 3"],
+  assert.deepEqual(wordsOf(eos, ofJob(6, 900002, null)), [
+    [2, "eos"],
+    [6, "no cluster named"],
   ]);
-  assert.deepEqual(alikeRuns([ofJob(2, 1), { ...ofJob(3, 1), experiment: "y" }]), []);
+  assert.deepEqual(wordsOf(ofJob(6, 1, null), ofJob(7, 1, null)), [
+    [6, "run 6"],
+    [7, "run 7"],
+  ]);
+  assert.deepEqual(wordsOf(eos, { ...polaris, experiment: "y" }), []);
 });

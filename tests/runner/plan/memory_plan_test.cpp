@@ -30,6 +30,17 @@ RunSettings settings_of(Options options) {
   return *settings;
 }
 
+Options of_row(const std::string& workload, const std::string& model_size, const std::string& dtype,
+               const std::string& gpu_type, std::int64_t scale) {
+  Options options;
+  options.workload = workload;
+  options.model_size = model_size;
+  options.dtype = dtype;
+  options.gpu_type = gpu_type;
+  options.scale = static_cast<int>(scale);
+  return options;
+}
+
 Options tiny() {
   Options options;
   options.workload = "pretrain_llama3.1";
@@ -105,13 +116,7 @@ TEST(MemoryPlan, HoldsLogitsOfAChunkWhereLayersNeedLess) {
 
 // 8192 tokens of 128,256 logits would be 1.96 GiB; of 2048 tokens they hide behind a layer's pass.
 TEST(MemoryPlan, HoldsAQuarterOfLlamasLogits) {
-  Options options;
-  options.workload = "pretrain_llama3.1";
-  options.model_size = "8b";
-  options.dtype = "bf16";
-  options.gpu_type = "h100";
-  options.scale = 8;
-  RunSettings settings = settings_of(options);
+  RunSettings settings = settings_of(of_row("pretrain_llama3.1", "8b", "bf16", "h100", 8));
   const HeadCost head = head_cost(settings);
   EXPECT_EQ(head.rows, 8192);
   EXPECT_EQ(head.chunk_rows, 2048);
@@ -154,13 +159,9 @@ TEST(MemoryPlan, HoldsWhatIsGatheredOfAShardedModel) {
 
 TEST(MemoryPlan, StagesTogetherHoldTheWholeModel) {
   for (const parser::Recipe& recipe : parser::embedded_catalog().recipes) {
-    Options options;
-    options.workload = recipe.workload;
-    options.model_size = recipe.model_size;
-    options.gpu_type = recipe.gpu_type;
-    options.dtype = recipe.dtypes.front();
-    options.scale = static_cast<int>(recipe.gpu_count_max);
-    const RunSettings settings = settings_of(options);
+    const RunSettings settings =
+        settings_of(of_row(recipe.workload, recipe.model_size, recipe.dtypes.front(),
+                           recipe.gpu_type, recipe.gpu_count_max));
     std::int64_t held = 0;
     for (const StageBytes& stage : make_memory_plan(settings).stages) {
       held += stage.expert_parameter_count * settings.sizes.ep * settings.sizes.etp;
@@ -185,13 +186,8 @@ TEST(MemoryPlan, PublishedRowsFitTheirGpu) {
   for (const parser::Recipe& recipe : catalog.recipes) {
     for (const std::string& dtype : recipe.dtypes) {
       for (const std::int64_t scale : {recipe.gpu_count_min, recipe.gpu_count_max}) {
-        Options options;
-        options.workload = recipe.workload;
-        options.model_size = recipe.model_size;
-        options.gpu_type = recipe.gpu_type;
-        options.dtype = dtype;
-        options.scale = static_cast<int>(scale);
-        RunSettings settings = settings_of(options);
+        RunSettings settings =
+            settings_of(of_row(recipe.workload, recipe.model_size, dtype, recipe.gpu_type, scale));
         const std::int64_t capacity = gpu_rates(catalog, recipe.gpu_type)->memory_bytes;
         if (make_memory_plan(settings).fits(capacity)) continue;
         EXPECT_FALSE(settings.keeps_fp8_weights);
@@ -213,12 +209,7 @@ TEST(MemoryPlan, PublishedRowsFitTheirGpu) {
 
 TEST(MemoryChoice, IsNoneWhereItIsSaidOrNotNeeded) {
   const std::int64_t h100 = std::int64_t{80} << 30;
-  Options options;
-  options.workload = "pretrain_nemotron4";
-  options.model_size = "15b";
-  options.dtype = "bf16";
-  options.gpu_type = "h100";
-  options.scale = 16;
+  Options options = of_row("pretrain_nemotron4", "15b", "bf16", "h100", 16);
   const auto chosen = [&](std::int64_t capacity) {
     RunSettings settings = settings_of(options);
     choose_by_memory(settings, capacity);
@@ -272,12 +263,7 @@ TEST(MemoryPlan, KeepsFp8WeightsWhereThatFits) {
 // By hand: Grok-1's 8192 tokens over cp 2 and tp 4, two experts each; of a row that comes in, its
 // hidden elements, two halves of fc1 and what comes out of the activation are kept.
 TEST(MemoryPlan, HasRoomForUnevenExperts) {
-  Options options;
-  options.workload = "pretrain_grok1";
-  options.model_size = "314b";
-  options.dtype = "bf16";
-  options.gpu_type = "h100";
-  options.scale = 512;
+  Options options = of_row("pretrain_grok1", "314b", "bf16", "h100", 512);
   const auto settings_with = [&](double imbalance) {
     options.expert_imbalance = imbalance;
     return settings_of(options);

@@ -142,6 +142,9 @@ TEST_F(RunList, OfAClusterHasTheRunsWhoseTreeNamesNoOther) {
   EXPECT_EQ(count("none"), 1);
   EXPECT_EQ(count("ord"), 0);
   EXPECT_EQ(get_json("/api/v1/runs", {{"cluster", "eos"}, {"cluster", "none"}})["total"], 3);
+  const Json compared = get_json("/api/v1/compare", {{"runs", "1,2,3"}});
+  EXPECT_EQ(compared["runs"][1]["cluster"], "eos");
+  EXPECT_EQ(compared["runs"][2]["cluster"], nullptr);
 }
 
 TEST_F(RunList, FindsAWorkloadByAnyOfItsNames) {

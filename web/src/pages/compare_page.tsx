@@ -3,8 +3,8 @@
 // beyond run-to-run noise, and in what their configurations differ. One run alone stands against its
 // published result.
 import { useMemo } from "preact/hooks";
-import { alikeRuns, tellingWords } from "../alike_runs";
-import { fetchComparison, fetchRun } from "../api/client";
+import { tellingWords } from "../alike_runs";
+import { fetchComparison } from "../api/client";
 import type {
   ComparedMetric as Metric,
   ComparedRun,
@@ -12,7 +12,6 @@ import type {
   GroupComparison,
   RunGroup,
 } from "../api/types";
-import { clusterWords } from "../cluster_words";
 import {
   formatCount,
   formatKey,
@@ -31,7 +30,6 @@ import { StatusMark } from "../parts/status_mark";
 import { Table } from "../parts/table";
 import { breakable } from "../parts/values";
 import { useAnswer } from "../state/answer";
-import { clusters } from "../state/clusters";
 import { apiParameters, queryValue } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import {
@@ -107,7 +105,7 @@ function Compared({ picks }: { picks: number[] }) {
     (run) => picks.includes(run),
   );
   const comparison = answer.value.value;
-  const telling = useTelling(comparison?.runs ?? []);
+  const telling = useMemo(() => tellingWords(comparison?.runs ?? []), [comparison]);
   return (
     <>
       <Pending answer={answer} what="the comparison" elsewhere={kAllRuns} />
@@ -125,23 +123,6 @@ function Compared({ picks }: { picks: number[] }) {
       )}
     </>
   );
-}
-
-// What tells runs of one name and job apart; the comparison does not say their clusters, so that they
-// are asked for where there are such runs. Of none until that is answered.
-function useTelling(runs: ComparedRun[]): ReadonlyMap<number, string> {
-  const ids = alikeRuns(runs);
-  const answer = useAnswer(
-    `clusters of ${ids.join()}`,
-    (abort) => Promise.all(ids.map((id) => fetchRun(id, abort))),
-    (run) => ids.includes(run),
-  );
-  const alike = answer.value.value;
-  return useMemo(() => {
-    if (!alike || alike.length === 0) return new Map<number, string>();
-    const names = alike.map((run) => [run.id, clusterWords(run, clusters.value)] as const);
-    return tellingWords(runs, new Map(names));
-  }, [runs, alike, clusters.value]);
 }
 
 interface RunsProps {
