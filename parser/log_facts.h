@@ -34,7 +34,8 @@ struct SegmentFacts {
   std::int64_t first_iteration = 0;
   std::int64_t last_iteration = 0;
   std::int64_t step_count = 0;
-  std::int64_t nan_step_count = 0;  // whose loss is NaN or infinite, or whose grad norm is NaN
+  // Whose loss is NaN or infinite, or whose grad norm is NaN and the steps behind it not finite.
+  std::int64_t nan_step_count = 0;
   std::optional<std::int64_t> first_nan_iteration;
   std::uint64_t first_offset = 0;
   std::int32_t segment = 0;  // StepSample::segment of its steps

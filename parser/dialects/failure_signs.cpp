@@ -276,6 +276,7 @@ constexpr std::array kSignsOfOne = {
     failure("nan_gradient", "Unexpected result ", R"(Unexpected result -?(?:nan|inf).*\bgrad)"),
     failure("nan_loss", "Unexpected result ", R"(Unexpected result -?(?:nan|inf))"),
     failure("nan_loss", "oss is NaN"),
+    failure("nan_loss", "NaN loss", R"((?i)\b(?:abort|stop|exit|terminat|end)\w* .{0,40}NaN loss)"),
     // Of Lightning's EarlyStopping.
     failure("nan_loss", " is not finite. Previous best value", R"(loss\S* = \S+ is not finite)"),
     failure("nan_loss", "oss became ", R"((?i)oss became (?:nan|inf|non-finite))"),

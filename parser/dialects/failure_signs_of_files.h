@@ -39,7 +39,8 @@ inline constexpr std::array kSignsOfFiles = {
     in_error("hf_authentication", "403 Client Error", R"(huggingface|hf\.co)"),
     in_error("hf_authentication", "Invalid user token"),
     in_error("hf_unreachable", "429 Client Error", R"(huggingface|hf\.co|Too Many Requests)"),
-    failure("hf_unreachable", "couldn't connect to 'https://huggingface.co'"),
+    // Of the hub, or of a site's mirror of it.
+    failure("hf_unreachable", "couldn't connect to 'http", R"(to load (?:the|this) file)"),
     in_error("hf_unreachable", "LocalEntryNotFoundError"),
     failure("hf_unreachable", "OfflineModeIsEnabled"),
     failure("hf_unreachable", "huggingface.co",

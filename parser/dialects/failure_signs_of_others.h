@@ -190,6 +190,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     // Of LSF: SIGTERM, which nobody explains.
     failure("task_killed", "Exited with exit code 143", R"(^Exited )"),
+    failure("job_exited", "Exited with exit code ", R"(^Exited with exit code [1-9]\d*\.$)"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
     failure("task_killed", "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed))"),
@@ -239,6 +240,8 @@ inline constexpr std::array kSignsOfOthers = {
     by_number("non-zero exit code: ", cause_of_shell_status),
     failure("child_failed", "ExecuteUserScriptError"),
     by_number("exited on signal ", cause_of_signal),
+    // Of Intel's MPI: "=   KILLED BY SIGNAL: 9 (Killed)".
+    by_number("KILLED BY SIGNAL: ", cause_of_signal),
     failure("child_failed", "has exited due to process rank "),
     failure("child_failed", "MPI_ABORT was invoked on rank "),
     failure("child_failed", "run detected that one or more processes exited with non-zero"),

@@ -61,6 +61,12 @@ bool is_configuration(std::string_view text) {
 bool is_of_a_frame(std::string_view text, std::size_t indent) {
   constexpr auto kFrames = std::to_array<std::string_view>(
       {"File \"", "frame #", "raise ", "assert ", "except ", "│", "❱", "^^"});
+  // A message in a box of typer's or tyro's: "│ Unrecognized options: --dtpye   │".
+  constexpr std::string_view kSide = "│ ";
+  if (text.starts_with(kSide) && text.size() > kSide.size()) {
+    const char first = text[kSide.size()];
+    if (first >= 'A' && first <= 'Z') return false;
+  }
   const bool is_frame = std::any_of(kFrames.begin(), kFrames.end(), [&](std::string_view opening) {
     return text.starts_with(opening);
   });
@@ -93,16 +99,17 @@ constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored
 // Words of a program that does something else, or the same again.
 constexpr auto kGoesOnWith = std::to_array<std::string_view>(
     {"etrying", "will retry", "be retried", "will try again", "alling back", "fallback to",
-     "gnoring ", "ontinuing ", "kipping ", " was handled", "espawned", "espawning", " tolerated"});
+     "gnoring ", "ontinuing ", "kipping ", " was handled", "espawned", "espawning", " tolerated",
+     "(caught"});
 
 constexpr auto kGivesUp =
     std::to_array<std::string_view>({"not retrying", "o more retr", "iving up", "not continuing"});
 
 // Levels at which a program goes on, and other words that say so.
 constexpr auto kWarnings = std::to_array<std::string_view>(
-    {"WARNING", "Warning: ", "[warning]", "[WARN]", " warn ", "[NeMo W ", "[DEBUG", " DEBUG ",
-     "DEBUG:", "DEBUG - ", "going to /", "(ignored", "estarting ", "previous attempt", ": ignored",
-     " thrown while requesting "});
+    {"WARNING", "Warning: ", "[warning]", "[WARN]", "\"WARN\"", " warn ", "[NeMo W ", "[DEBUG",
+     " DEBUG ", "DEBUG:", "DEBUG - ", "going to /", "(ignored", "estarting ", "previous attempt",
+     ": ignored", " thrown while requesting "});
 
 constexpr std::string_view kGoesOn = "trying again";
 
@@ -148,6 +155,13 @@ bool is_of_a_shell(std::string_view line) {
   if (at == std::string_view::npos) return false;
   const std::size_t digits = length_of_run(line, at + kLine.size(), is_digit);
   return digits > 0 && line.substr(at + kLine.size() + digits, 2) == ": ";
+}
+
+// "/etc/bashrc: line 77: …": what a shell runs before a job's script ends none.
+bool is_of_a_start_file(std::string_view line) {
+  constexpr auto kStartFiles = std::to_array<std::string_view>(
+      {"/etc/bash", "/etc/profile", "/.bashrc: ", "/.bash_profile: ", "/.profile: "});
+  return is_of_a_shell(line) && holds_one_of(line, kStartFiles);
 }
 
 // "run.sh: line 4: torchrun: command not found": the shell goes on with its next command.
@@ -261,7 +275,7 @@ LineWeight weight_of(std::string_view line) {
   if (holds_one_of(line, kEnds)) return LineWeight::warning;
   if (has_glog_level(text, "EF") || holds_one_of(line, kLastWords)) return LineWeight::statement;
   if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||
-      says_that_it_worked(line) || tells_that_it_goes_on(line)) {
+      says_that_it_worked(line) || tells_that_it_goes_on(line) || is_of_a_start_file(line)) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||

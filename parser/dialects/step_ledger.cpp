@@ -22,8 +22,12 @@ bool is_nan(const std::optional<double>& value) {
   return value && std::isnan(*value);
 }
 // An infinite gradient norm is ordinary where the loss scale is sought: that step is skipped.
+bool has_nan_loss(const StepSample& sample) {
+  return sample.loss && !std::isfinite(*sample.loss);
+}
+
 bool is_nan_step(const StepSample& sample) {
-  return (sample.loss && !std::isfinite(*sample.loss)) || is_nan(sample.grad_norm);
+  return has_nan_loss(sample) || is_nan(sample.grad_norm);
 }
 
 // No step takes no time: the producer did not measure it.
@@ -220,6 +224,7 @@ const StepSample& StepLedger::add(StepSample sample) {
   if (facts_.declared_last_iteration && sample.iteration > *facts_.declared_last_iteration) {
     facts_.declared_last_iteration.reset();
   }
+  forgive_skipped_steps(sample);
   newest_is_nan_ = false;
   count_nan(sample);
   samples_.push_back(sample);
@@ -228,6 +233,7 @@ const StepSample& StepLedger::add(StepSample sample) {
 }
 
 void StepLedger::begin_segment(const StepSample& sample) {
+  nan_gradients_ = 0;
   SegmentFacts segment;
   segment.first_iteration = sample.iteration;
   segment.first_offset = sample.byte_offset;
@@ -246,9 +252,23 @@ void StepLedger::leave_out_unended(StepSample& sample) {
   if (newest_ && unended_.leave_out(sample, *newest_)) refuse_line(LineRefusal::fields_cut_off);
 }
 
+// An optimizer that took a NaN gradient has NaN losses from then on. Where the next step is finite
+// it was skipped, as scalers of the loss skip it.
+void StepLedger::forgive_skipped_steps(const StepSample& next) {
+  if (is_nan_step(next) && !has_nan_loss(next)) return;
+  const std::int64_t skipped = std::exchange(nan_gradients_, 0);
+  SegmentFacts& segment = facts_.segments.back();
+  const bool is_finite = next.loss && next.grad_norm && !has_nan_loss(next);
+  if (!is_finite || skipped == 0) return;
+  segment.nan_step_count -= skipped;
+  if (segment.nan_step_count == 0) segment.first_nan_iteration.reset();
+}
+
 void StepLedger::count_nan(const StepSample& sample) {
+  if (has_nan_loss(sample)) nan_gradients_ = 0;
   if (newest_is_nan_ || !is_nan_step(sample)) return;
   newest_is_nan_ = true;
+  if (!has_nan_loss(sample)) ++nan_gradients_;
   SegmentFacts& segment = facts_.segments.back();
   ++segment.nan_step_count;
   if (!segment.first_nan_iteration) segment.first_nan_iteration = sample.iteration;
@@ -441,6 +461,7 @@ void StepLedger::save(StateWriter& state) const {
     state.sample(newest_as_added());
   }
   state.boolean(newest_is_nan_);
+  state.integer(nan_gradients_);
   state.integer(step_count_);
   state.unsigned_integer(newest_start_offset_);
   state.boolean(training_is_over_);
@@ -488,6 +509,7 @@ void StepLedger::restore(StateReader& state) {
     if (facts_.segments.empty()) state.fail();
   }
   newest_is_nan_ = state.boolean();
+  nan_gradients_ = state.integer();
   step_count_ = state.integer();
   newest_start_offset_ = state.unsigned_integer();
   training_is_over_ = state.boolean();

@@ -83,6 +83,7 @@ class StepLedger {
   void refuse_impossible_time(StepSample& sample);
   void leave_out_unended(StepSample& sample);
   void count_nan(const StepSample& sample);
+  void forgive_skipped_steps(const StepSample& next);
   void give_out(const StepSample& sample);
   // What a second print of the newest step's line is compared with.
   const StepSample& newest_as_added() const {
@@ -95,6 +96,8 @@ class StepLedger {
   // The newest step as its line first gave it, where it was amended since.
   std::optional<StepSample> newest_as_added_;
   bool newest_is_nan_ = false;
+  // The newest steps one after the other that count as NaN by their gradient norm alone.
+  std::int64_t nan_gradients_ = 0;
   StepMarks marks_;
   UnendedNumber unended_;  // no part of the state: with it reading is over
   std::int64_t step_count_ = 0;

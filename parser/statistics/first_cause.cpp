@@ -14,12 +14,20 @@
 namespace llmb::parser {
 namespace {
 
+bool holds_any(const std::string& line, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return line.find(word) != std::string::npos; });
+}
+
 bool was_logged_as_warning(const LogEvent& failure) {
   const LineWeight weight = weight_of(failure.line);
   // A program has no trouble where it is told in time that its nodes are taken away, or to end.
   const bool was_told = failure.cause == "preempted" || failure.cause == "interrupted";
   if (weight == LineWeight::note && was_told) return false;
-  if (weight == LineWeight::warning && failure.cause == "preempted") return false;
+  // Unless who asks for such notices had no answer: "preemption notice poll failed, will retry".
+  const bool had_no_answer =
+      holds_any(failure.line, {" failed"}) && tells_that_it_goes_on(failure.line);
+  if (weight == LineWeight::warning && failure.cause == "preempted") return had_no_answer;
   return weight != LineWeight::statement && weight != LineWeight::complaint;
 }
 
@@ -27,11 +35,6 @@ bool was_logged_as_warning(const LogEvent& failure) {
 bool is_exception_in_a_note(const LogEvent& failure) {
   return weight_of(failure.line) == LineWeight::note &&
          is_exception(without_collector_prefix(failure.line));
-}
-
-bool holds_any(const std::string& line, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return line.find(word) != std::string::npos; });
 }
 
 // SIGTERM is how schedulers and launchers end processes that did nothing wrong: it says no more
@@ -101,9 +104,16 @@ bool is_told_by_place(const LogEvent& failure) {
   return may_be && cause_of_exception(without_collector_prefix(failure.line)) == "python_exception";
 }
 
-// What a step daemon could not do, other than start the program: others say why.
+// A device's word of kernels that it was given before: which of them failed, and why, others say.
+bool tells_of_earlier_kernels(const LogEvent& failure) {
+  return failure.cause == "cuda_error" && holds_any(failure.line, {"AclrtSynchronize"});
+}
+
+// What a step daemon could not do, other than start the program: others say why. And what a kubelet
+// tries again until the pod is there.
 bool is_complaint(const LogEvent& failure) {
   if (weight_of(failure.line) == LineWeight::complaint) return true;
+  if (holds_any(failure.line, {"FailedMount"})) return true;
   return failure.cause == "srun_launch_error" && holds_any(failure.line, {"slurmstepd: error: "}) &&
          !holds_any(failure.line, {"execve"});
 }
@@ -137,7 +147,10 @@ bool is_ended_step(const LogEvent& failure) {
 bool names_the_reason(const LogEvent& failure, const LogEvent& end) {
   if (!ends_from_outside(failure)) return false;
   if (is_ended_step(end)) return holds_any(failure.line, {" DUE TO "});
-  return holds_any(end.line, {"Exited with exit code "}) && holds_any(failure.line, {"TERM_"});
+  // It sends SIGINT first, whoever ends the job.
+  const bool is_of_lsf =
+      end.cause == "interrupted" || holds_any(end.line, {"Exited with exit code "});
+  return is_of_lsf && holds_any(failure.line, {"TERM_"});
 }
 
 // "srun: error: node-8: task 61: Killed", and nobody had ended the step: from outside, as the
@@ -194,7 +207,8 @@ CauseDepth depth_of(const LogEvent& failure) {
   if (tells_of_sigterm(failure)) return CauseDepth::none;
   if (is_complaint(failure)) return CauseDepth::complaint;
   if (tells_of_a_killed_import(failure)) return CauseDepth::killed;
-  if (leaves_open_which(failure) || waits_for_who_never_came(failure)) {
+  if (leaves_open_which(failure) || waits_for_who_never_came(failure) ||
+      tells_of_earlier_kernels(failure)) {
     return CauseDepth::peer_lost;
   }
   // mpirun's daemons: ssh or a shell said before why not.

@@ -81,7 +81,7 @@ TEST(CauseEvaluation, OfHealthyEverydayRunsCutAtEveryTenth) {
 // The likenesses of `varied_runs`. At first sight 8 of 251 cuts, 3 of them of 23 whole ones, were
 // told with a cause. One that is cut between "preempted or failed" and "Recovered" counts as ended.
 TEST(CauseEvaluation, OfHealthyVariedRunsCutAtEveryTenth) {
-  judge_healthy_logs("healthy_varied_runs", 4);
+  judge_healthy_logs("healthy_varied_runs", 5);
 }
 
 // The likenesses of `mixed_stacks`. At first sight 14 of 260 cuts, 3 of them of 30 whole ones, were
@@ -129,6 +129,16 @@ TEST(CauseEvaluation, OfHealthyRecipesAtSitesCutAtEveryTenth) {
 
 TEST(CauseEvaluation, OfHealthyManyStacksCutAtEveryTenth) {
   judge_healthy_logs("healthy_many_stacks", 11);
+}
+
+// The likenesses of `orchestrated_runs` and `large_clusters`. At first sight 17 and 19 of 154 cuts
+// were told with a cause.
+TEST(CauseEvaluation, OfHealthyOrchestratedRunsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_orchestrated_runs", 17);
+}
+
+TEST(CauseEvaluation, OfHealthyLargeClustersCutAtEveryTenth) {
+  judge_healthy_logs("healthy_large_clusters", 1);
 }
 
 // The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a

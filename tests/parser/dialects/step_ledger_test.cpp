@@ -51,6 +51,41 @@ TEST(StepLedger, CountsANanStepOnce) {
   EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 1);
 }
 
+StepSample step_with(std::int64_t iteration, double loss, double grad_norm) {
+  StepSample sample = step(iteration);
+  sample.loss = loss;
+  sample.grad_norm = grad_norm;
+  return sample;
+}
+
+TEST(StepLedger, ForgivesNanGradientsThatTheOptimizerSkipped) {
+  StepLedger ledger;
+  ledger.add(step_with(1, 2, NAN));
+  ledger.add(step_with(2, 2, NAN));
+  EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 2);
+  EXPECT_EQ(ledger.facts().segments[0].first_nan_iteration, 1);
+  ledger.add(step_with(3, 1.9, 1.5));
+  EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 0);
+  EXPECT_FALSE(ledger.facts().segments[0].first_nan_iteration);
+}
+
+TEST(StepLedger, ForgivesNoNanLossAndNoGradientOfAnEarlierSegment) {
+  StepLedger ledger;
+  ledger.add(step_with(1, NAN, 1));
+  ledger.add(step_with(2, 2, NAN));
+  ledger.add(step_with(3, 2, 1));
+  EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 1);
+  EXPECT_EQ(ledger.facts().segments[0].first_nan_iteration, 1);
+  ledger.add(step_with(4, 2, NAN));
+  ledger.add(step_with(5, NAN, NAN));
+  ledger.add(step_with(6, 2, 1));
+  EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 3);
+  ledger.add(step_with(7, 2, NAN));
+  ledger.add(step_with(1, 2, 1));  // begins anew
+  EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 4);
+  EXPECT_EQ(ledger.facts().segments[1].nan_step_count, 0);
+}
+
 TEST(StepLedger, CountsAnInfiniteLossButNoInfiniteGradientNorm) {
   StepLedger ledger;
   StepSample sample = step(1);
