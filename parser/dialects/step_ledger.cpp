@@ -7,7 +7,7 @@
 #include "parser/dialects/event_bearing.h"
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/line_weight.h"
-#include "parser/step_fields.h"
+#include "parser/dialects/printed_step.h"
 
 namespace llmb::parser {
 namespace {
@@ -33,44 +33,6 @@ bool is_nan_step(const StepSample& sample) {
 // No step takes no time: the producer did not measure it.
 bool is_impossible_time(double time_s) {
   return !std::isfinite(time_s) || time_s <= 0;
-}
-
-bool differ(const std::optional<double>& a, const std::optional<double>& b) {
-  return a != b && !(is_nan(a) && is_nan(b));
-}
-
-bool is_nan(double value) {
-  return std::isnan(value);
-}
-template <typename Value>
-bool is_nan(const Value& /*value*/) {
-  return false;
-}
-
-bool has_nan(const StepSample& sample) {
-  bool found = std::any_of(sample.extra_fields.begin(), sample.extra_fields.end(),
-                           [](const auto& field) { return std::isnan(field.second); });
-  for_each_step_field([&](const auto& field) { found = found || is_nan(sample.*field.member); });
-  return found;
-}
-
-// Equality in which NaN equals NaN, and segment and offset do not count.
-bool prints_the_same(const StepSample& a, const StepSample& b) {
-  // What most often differs: then nothing has to be copied.
-  if (a.iteration != b.iteration || differ(a.step_time_s, b.step_time_s) ||
-      differ(a.tflops_per_gpu, b.tflops_per_gpu) || differ(a.loss, b.loss)) {
-    return false;
-  }
-  StepSample same_place = a;
-  same_place.segment = b.segment;
-  same_place.byte_offset = b.byte_offset;
-  if (same_place == b) return true;
-  if (!has_nan(a) || !has_nan(b)) return false;
-  StateWriter text_a;
-  StateWriter text_b;
-  text_a.sample(same_place);
-  text_b.sample(b);
-  return text_a.take() == text_b.take();
 }
 
 bool is_new_beginning(const LogEvent& event) {
