@@ -175,6 +175,11 @@ bool is_complaint_of_a_shell(std::string_view line) {
                      [&](std::string_view words) { return line.ends_with(words); });
 }
 
+// "Warning  FailedMount  pod/w-0  MountVolume.SetUp failed": tried again until the pod is there.
+bool is_complaint_of_a_kubelet(std::string_view line) {
+  return line.find(" FailedMount ") != std::string_view::npos;
+}
+
 // "srun: error: spank: x11.so: Plugin file not found": srun goes on without. Where it does not, it
 // says next what it could not do.
 bool is_complaint_of_srun(std::string_view line) {
@@ -279,7 +284,8 @@ LineWeight weight_of(std::string_view line) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||
-      is_complaint_of_srun(line) || is_complaint_of_sbatch(line) || is_complaint_of_a_tool(line) ||
+      is_complaint_of_srun(line) || is_complaint_of_a_kubelet(line) ||
+      is_complaint_of_sbatch(line) || is_complaint_of_a_tool(line) ||
       is_complaint_of_a_file_system(line)) {
     return LineWeight::complaint;
   }

@@ -10,26 +10,25 @@
 namespace llmb::parser {
 namespace {
 
-bool is_nan_value(const std::optional<double>& value) {
+bool is_nan(const std::optional<double>& value) {
   return value && std::isnan(*value);
 }
-bool is_nan_value(double value) {
+bool is_nan(double value) {
   return std::isnan(value);
 }
 template <typename Value>
-bool is_nan_value(const Value& /*value*/) {
+bool is_nan(const Value& /*value*/) {
   return false;
 }
 
 bool differ(const std::optional<double>& a, const std::optional<double>& b) {
-  return a != b && !(is_nan_value(a) && is_nan_value(b));
+  return a != b && !(is_nan(a) && is_nan(b));
 }
 
 bool has_nan(const StepSample& sample) {
   bool found = std::any_of(sample.extra_fields.begin(), sample.extra_fields.end(),
                            [](const auto& field) { return std::isnan(field.second); });
-  for_each_step_field(
-      [&](const auto& field) { found = found || is_nan_value(sample.*field.member); });
+  for_each_step_field([&](const auto& field) { found = found || is_nan(sample.*field.member); });
   return found;
 }
 

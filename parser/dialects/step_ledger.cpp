@@ -18,16 +18,13 @@ constexpr std::size_t kFirstCheckpointsKept = 16;
 // How far back an amended sample looks for its earlier self among those not yet taken.
 constexpr std::size_t kReplaceReach = 64;
 
-bool is_nan(const std::optional<double>& value) {
-  return value && std::isnan(*value);
-}
-// An infinite gradient norm is ordinary where the loss scale is sought: that step is skipped.
 bool has_nan_loss(const StepSample& sample) {
   return sample.loss && !std::isfinite(*sample.loss);
 }
 
+// An infinite gradient norm is ordinary where the loss scale is sought: that step is skipped.
 bool is_nan_step(const StepSample& sample) {
-  return has_nan_loss(sample) || is_nan(sample.grad_norm);
+  return has_nan_loss(sample) || (sample.grad_norm && std::isnan(*sample.grad_norm));
 }
 
 // No step takes no time: the producer did not measure it.

@@ -24,10 +24,10 @@ bool was_logged_as_warning(const LogEvent& failure) {
   // A program has no trouble where it is told in time that its nodes are taken away, or to end.
   const bool was_told = failure.cause == "preempted" || failure.cause == "interrupted";
   if (weight == LineWeight::note && was_told) return false;
-  // Unless who asks for such notices had no answer: "preemption notice poll failed, will retry".
-  const bool had_no_answer =
-      holds_any(failure.line, {" failed"}) && tells_that_it_goes_on(failure.line);
-  if (weight == LineWeight::warning && failure.cause == "preempted") return had_no_answer;
+  if (weight == LineWeight::warning && failure.cause == "preempted") {
+    // Who asks for such notices had no answer: "preemption notice poll failed, will retry".
+    return holds_any(failure.line, {" failed"}) && tells_that_it_goes_on(failure.line);
+  }
   return weight != LineWeight::statement && weight != LineWeight::complaint;
 }
 
@@ -109,11 +109,9 @@ bool tells_of_earlier_kernels(const LogEvent& failure) {
   return failure.cause == "cuda_error" && holds_any(failure.line, {"AclrtSynchronize"});
 }
 
-// What a step daemon could not do, other than start the program: others say why. And what a kubelet
-// tries again until the pod is there.
+// What a step daemon could not do, other than start the program: others say why.
 bool is_complaint(const LogEvent& failure) {
   if (weight_of(failure.line) == LineWeight::complaint) return true;
-  if (holds_any(failure.line, {"FailedMount"})) return true;
   return failure.cause == "srun_launch_error" && holds_any(failure.line, {"slurmstepd: error: "}) &&
          !holds_any(failure.line, {"execve"});
 }

@@ -79,7 +79,8 @@ TEST(CauseEvaluation, OfHealthyEverydayRunsCutAtEveryTenth) {
 }
 
 // The likenesses of `varied_runs`. At first sight 8 of 251 cuts, 3 of them of 23 whole ones, were
-// told with a cause. One that is cut between "preempted or failed" and "Recovered" counts as ended.
+// told with a cause. One that is cut between "preempted or failed" and "Recovered" counts as ended,
+// and one before its script's last word, where Slurm ended what went on beside the program.
 TEST(CauseEvaluation, OfHealthyVariedRunsCutAtEveryTenth) {
   judge_healthy_logs("healthy_varied_runs", 5);
 }
