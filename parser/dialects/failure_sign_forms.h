@@ -25,6 +25,10 @@ inline constexpr std::string_view kErrorOfFile =
 inline constexpr std::string_view kTryOfCommand =
     R"(^.{0,40}\b(?:try|attempt|run) #?\d+\b[^'"]*(?:torchrun|python3? -m|accelerate|mpirun) )";
 
+// Of a wrapper behind an attempt: "exit code 1; next attempt in 30 s".
+inline constexpr std::string_view kNextTry =
+    R"(exit (?:code|status) \d+[;,.] (?:next attempt|retry\w*|restart\w*|relaunch\w*) in \d)";
+
 // What a shell puts before its complaint.
 inline constexpr std::string_view kOfShell = R"(: line \d+: |^-?bash: )";
 

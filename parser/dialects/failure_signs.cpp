@@ -50,6 +50,9 @@ constexpr std::array kSignsOfOne = {
     by_line("= try ", cause_of_banner),
     by_line("# try ", cause_of_banner),
     failure(kRestarted, "run #", R"(\brun #\d+ of \d)"),
+    // A wrapper's word behind an attempt: "[attempt 1/3] exit code 1; next attempt in 30 s".
+    failure(kRestarted, "exit code ", kNextTry),
+    failure(kRestarted, "exit status ", kNextTry),
     // A wrapper's line with what it runs: "[try 2] 2025-08-05 16:46:31 torchrun --nnodes=1 …".
     failure(kRestarted, "torchrun --", kTryOfCommand),
     failure(kRestarted, "-m torch.distributed.run", kTryOfCommand),
@@ -214,6 +217,7 @@ constexpr std::array kSignsOfOne = {
             R"(uncorrectable (?:hardware|ecc|nvlink) error\b(?:[^:=]|$))"),
     failure("gpu_hardware_error", "ncorrectable ",
             R"((?i)uncorrectable (?:\w+ ){0,3}error (?:is |was |has been )?(?:det|enc|rep))"),
+    failure("gpu_hardware_error", "MULTI BIT ECC ERROR"),
     failure("gpu_hardware_error", "NRT_EXEC", R"(NRT_EXEC_HW_ERR)"),
     by_number("nvml error: ", cause_of_nvml_message),
     failure("gpu_hardware_error", "SLICE_FAILURE_"),

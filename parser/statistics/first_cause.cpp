@@ -106,7 +106,8 @@ bool is_told_by_place(const LogEvent& failure) {
 
 // A device's word of kernels that it was given before: which of them failed, and why, others say.
 bool tells_of_earlier_kernels(const LogEvent& failure) {
-  return failure.cause == "cuda_error" && holds_any(failure.line, {"AclrtSynchronize"});
+  return failure.cause == "cuda_error" &&
+         holds_any(failure.line, {"AclrtSynchronize", "ACL stream synchronize failed"});
 }
 
 // What a step daemon could not do, other than start the program: others say why.
@@ -177,6 +178,22 @@ bool may_follow(const LogEvent& failure, const LogEvent& before) {
          (is_loss && tells_of_a_death(before));
 }
 
+// Collectives that wait for a rank, and a program that waits for its own thread.
+bool tells_of_a_wait(const LogEvent& failure) {
+  constexpr std::array<std::string_view, 4> kWaits = {"nccl_timeout", "nccl_error", "gloo_error",
+                                                      "peer_lost"};
+  return std::find(kWaits.begin(), kWaits.end(), failure.cause) != kWaits.end() ||
+         (failure.cause == "python_exception" && failure.line.ends_with("queue.Empty"));
+}
+
+// "WARNING saver-thread: … Disk quota exceeded": what may keep a rank from coming.
+bool warns_of_what_may_stop(const LogEvent& failure) {
+  constexpr std::array<std::string_view, 3> kReasons = {"disk_full_or_quota", "file_system_error",
+                                                        "gpu_hardware_error"};
+  return std::find(kReasons.begin(), kReasons.end(), failure.cause) != kReasons.end() &&
+         depth_of(failure) == CauseDepth::survivable;
+}
+
 // Of a script that looks for what the run should have left behind.
 bool may_be_of_what_collects(const LogEvent& failure) {
   constexpr std::array<std::string_view, 4> kOfScripts = {
@@ -245,7 +262,7 @@ void FirstCause::begin_attempt() {
   of_earlier_attempts_ = chosen();
   chosen_ = nullptr;
   depth_ = CauseDepth::none;
-  first_end_ = nullptr;
+  first_end_ = warned_ = nullptr;
   is_over_ = was_torn_down_ = went_on_ = false;
 }
 
@@ -279,6 +296,7 @@ void FirstCause::offer(const LogEvent& failure) {
   const bool is_first_end =
       first_end_ == nullptr && announces_end(failure) && !ends_itself(failure);
   if (is_first_end) first_end_ = &failure;
+  if (warns_of_what_may_stop(failure)) warned_ = &failure;
   if (chosen_ != nullptr && follows_from_a_trap(failure, *chosen_)) return;
   // What crashes while the step that an exception ended is taken down.
   const bool has_raised = chosen_ != nullptr && is_own_exception(*chosen_);
@@ -314,7 +332,9 @@ void FirstCause::offer(const LogEvent& failure) {
   if (says_less && chosen_ != nullptr && tells_of_a_death(*chosen_)) return;
   // That others lost it, or wait for it, follows from what ended the rank.
   if (chosen_ != nullptr && may_follow(failure, *chosen_)) return;
-  chosen_ = &failure;
+  // Not a step came behind the warning: half an hour later others wait no longer.
+  const bool was_warned = warned_ != nullptr && warned_->steps_before == failure.steps_before;
+  chosen_ = was_warned && tells_of_a_wait(failure) ? warned_ : &failure;
   depth_ = depth;
 }
 

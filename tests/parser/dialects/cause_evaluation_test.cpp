@@ -418,6 +418,17 @@ TEST(CauseEvaluation, OfLargeClusters) {
   judge_whole_logs("large_clusters", {.exact = 100, .acceptable = 100, .quoted = 92});
 }
 
+// Of teams that certify clusters with recipes, and of research groups with whatever they have; by
+// two who had not seen the rules. At first sight 95.0 and 90.0 % exact and acceptable, 87.5 and
+// 67.5 % with the line.
+TEST(CauseEvaluation, OfRecipeTeams) {
+  judge_whole_logs("recipe_teams", {.exact = 95, .acceptable = 95, .quoted = 87});
+}
+
+TEST(CauseEvaluation, OfResearchGroups) {
+  judge_whole_logs("research_groups", {.exact = 100, .acceptable = 100, .quoted = 77});
+}
+
 // Of recipes on 2 to 256 nodes, and what launchers and daemons say round them; by who had not seen
 // the rules. At first sight 92.5 % exact, 97.5 % acceptable, 80.0 % with the line.
 TEST(CauseEvaluation, OfRecipesAtScale) {

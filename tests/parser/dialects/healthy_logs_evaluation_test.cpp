@@ -142,6 +142,16 @@ TEST(CauseEvaluation, OfHealthyLargeClustersCutAtEveryTenth) {
   judge_healthy_logs("healthy_large_clusters", 1);
 }
 
+// The likenesses of `recipe_teams` and `research_groups`. At first sight 2 of 308 cuts
+// were told with a cause, right behind a preemption that the next attempt follows.
+TEST(CauseEvaluation, OfHealthyRecipeTeamsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_recipe_teams");
+}
+
+TEST(CauseEvaluation, OfHealthyResearchGroupsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_research_groups", 2);
+}
+
 // The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a
 // cause.
 TEST(CauseEvaluation, OfHealthyOperatedAndOtherCutAtEveryTenth) {
