@@ -11,6 +11,7 @@
 #include "server/cli/run_options.h"
 #include "server/report/agreement_json.h"
 #include "server/report/json.h"
+#include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
 #include "server/report/text_table.h"
 
@@ -113,7 +114,10 @@ int run_agreement(const AgreementArguments& arguments) {
     write_json(report);
   } else {
     for (const report::ReportedRun& run : report.runs) write_run(run);
-    if (report.runs.empty()) std::cerr << "llmb-report agreement: no training log (*.out) found\n";
+    if (report.runs.empty()) {
+      std::cerr << "llmb-report agreement: " << report::no_log_text(arguments.names, report.others)
+                << '\n';
+    }
   }
   return !report.runs.empty() ? 0 : kFailed;
 }

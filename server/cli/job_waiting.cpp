@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 
+#include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/job_table.h"
 #include "server/cli/stop_signals.h"
@@ -106,22 +107,65 @@ bool has_ended(const JobRecord& job) {
   return dispatch::is_final(job.state);
 }
 
-// What the jobs' logs say, as `parse` has it; of one that failed before it had any, what its batch
-// script printed: "srun: unrecognized option …".
-void write_results(const std::vector<JobRecord>& jobs) {
-  std::vector<std::string> logs;
+// The runs of the jobs' logs; of a job that failed before it had one, what its batch script
+// printed: "srun: unrecognized option …".
+struct JobResults {
+  report::LogReport report;
+  std::map<storage::JobRowId, std::string> logs;  // of the jobs that have one
+};
+
+JobResults results_of(const std::vector<JobRecord>& jobs) {
+  JobResults results;
   for (const JobRecord& job : jobs) {
     const dispatch::JobLogs of_job = dispatch::job_logs(job);
     const bool has_none = of_job.log.empty() && job.state == JobState::failed;
     const std::string& log = has_none ? of_job.batch_output : of_job.log;
-    if (!log.empty()) logs.push_back(log);
+    if (!log.empty()) results.logs[job.id] = log;
   }
+  std::vector<std::string> logs;
+  for (const auto& [id, log] : results.logs) logs.push_back(log);
+  results.report = report::parse_logs(report::discover_logs(logs), {});
+  return results;
+}
+
+// As `parse` has it.
+void write_results(const std::vector<JobRecord>& jobs, const report::LogReport& report) {
   write_job_table(jobs, std::cout);
-  if (logs.empty()) return;
+  if (report.runs.empty()) return;
   std::cout << '\n';
   report::TableStyle style;
   style.has_colour = isatty(STDOUT_FILENO) != 0;
-  report::write_table(report::parse_logs(report::discover_logs(logs), {}), style, std::cout);
+  report::write_table(report, style, std::cout);
+}
+
+// What a job that Slurm calls completed owes; empty where its log has the steps that it declares.
+std::string lack_of(const JobRecord& job, const JobResults& results) {
+  const auto log = results.logs.find(job.id);
+  if (log == results.logs.end()) return "it left no log";
+  const auto& runs = results.report.runs;
+  const auto run = std::find_if(runs.begin(), runs.end(),
+                                [&](const auto& each) { return each.path == log->second; });
+  if (run == runs.end()) return "its log could not be read";
+  const parser::RunSummary& summary = run->judgement.summary;
+  if (!summary.last_iteration) return "its log holds no step";
+  if (summary.is_function_check) return "";  // one step is all that it does
+  const std::int64_t declared = summary.declared_last_iteration.value_or(0);
+  if (*summary.last_iteration >= declared) return "";
+  return fmt::format("its log ends at step {} of {}", *summary.last_iteration, declared);
+}
+
+// The exit code of jobs that have ended.
+int tell_what_is_missing(const std::vector<JobRecord>& jobs, const JobResults& results) {
+  int exit_code = 0;
+  for (const JobRecord& job : jobs) {
+    if (job.state != JobState::completed) {
+      exit_code = kFailed;  // the table says it
+    } else if (const std::string lack = lack_of(job, results); !lack.empty()) {
+      exit_code =
+          complain("submit", fmt::format("job {} completed, but {}", job.id, lack), kFailed);
+    }
+  }
+  return exit_code;
 }
 
 }  // namespace
@@ -144,11 +188,9 @@ int wait_for_jobs(JobDesk& desk, const std::vector<storage::JobRowId>& ids) {
       }
     }
   }
-  write_results(jobs);
-  const bool all_completed = std::all_of(jobs.begin(), jobs.end(), [](const JobRecord& job) {
-    return job.state == JobState::completed;
-  });
-  return all_completed ? 0 : 1;
+  const JobResults results = results_of(jobs);
+  write_results(jobs, results.report);
+  return tell_what_is_missing(jobs, results);
 }
 
 }  // namespace llmb::cli

@@ -7,8 +7,8 @@
 
 namespace llmb::cli {
 
-// The exit code: 0 when every job completed, 1 when one did not, 128 and the signal's number where
-// one came; the jobs go on then.
+// The exit code: 0 when every job completed and its log has all steps that it says it would do, 1
+// when not, 128 and the signal's number where one came; the jobs go on then.
 int wait_for_jobs(JobDesk& desk, const std::vector<storage::JobRowId>& jobs);
 
 }  // namespace llmb::cli

@@ -255,9 +255,7 @@ int run_parse(ParseArguments arguments) {
   });
   tell_skipped(report.skipped);
   if (report.runs.empty()) {
-    std::cerr << "llmb-report: no training log (*.out) could be read below";
-    for (const std::string& path : arguments.paths) std::cerr << " '" << path << "'";
-    std::cerr << '\n';
+    std::cerr << "llmb-report: " << report::no_log_text(arguments.paths, report.others) << '\n';
   }
   write_report(report, arguments);
   const bool is_whole = !lacks_a_named_one(report, arguments.paths);

@@ -192,7 +192,8 @@ void add_prune_command(CLI::App& app, int& exit_code) {
                    "Runs whose logs grew last so long ago (400d, 8w, 2y), or before a day "
                    "(2025-01-31)")
       ->type_name("AGE|DATE");
-  command->add_option("--cluster", filters.cluster, "Runs of this cluster")->type_name("NAME");
+  command->add_option("--cluster", filters.cluster, "Runs that name this cluster themselves")
+      ->type_name("NAME");
   command->add_option("--root", filters.root, "Runs of this tree")->type_name("DIR");
   command->add_flag("--gone", filters.gone, "Runs whose logs are there no more");
   command->add_flag("--log-text", filters.log_text,

@@ -71,11 +71,21 @@ Result<std::vector<Submission>> submissions_of_file(const std::string& file) {
   return all;
 }
 
+// One value of a name, which may be said again. An error shows none: it may be a secret.
+template <typename Values>
+Result<void> set_once(Values& values, const std::string& name,
+                      const typename Values::mapped_type& value, const char* option) {
+  const auto [place, is_new] = values.try_emplace(name, value);
+  if (is_new || place->second == value) return {};
+  return fail(fmt::format("{} {} is given twice, with two values", option, name));
+}
+
 Result<void> add_pairs(Submission& submission, const SubmissionArguments& arguments) {
   for (const std::string& text : arguments.environment) {
     auto pair = split(text, "--env");
     if (!pair) return tl::unexpected(pair.error());
-    submission.environment[pair->name] = pair->value;
+    auto set = set_once(submission.environment, pair->name, pair->value, "--env");
+    if (!set) return set;
   }
   for (const std::string& text : arguments.runner_options) {
     auto pair = split(text, "--set");
@@ -85,7 +95,8 @@ Result<void> add_pairs(Submission& submission, const SubmissionArguments& argume
       return fail(fmt::format("--set {} needs a whole number, not {}", pair->name,
                               dispatch::in_quotes(pair->value)));
     }
-    submission.runner_options[pair->name] = *number;
+    auto set = set_once(submission.runner_options, pair->name, *number, "--set");
+    if (!set) return set;
   }
   for (const std::string& text : arguments.slurm_arguments) {
     auto added = dispatch::add_slurm_argument(submission.slurm, text, "--slurm-arg");

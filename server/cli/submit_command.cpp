@@ -56,8 +56,8 @@ Where jobs go:
   ADDITIONAL_SLURM_PARAMS ("nodelist=n1,n2;constraint=gpu": semicolons separate) count as the
   recipes document them. Options outrank the environment, the environment outranks the file.
 
-Exit status: 0 when all was submitted (with --wait: completed; with --until: there), 1 when
-something was not, 2 for bad arguments.)";
+Exit status: 0 when all was submitted (with --wait: completed, and every log has its steps; with
+--until: there), 1 when something was not, 2 for bad arguments.)";
 
 struct SubmitArguments {
   DeskArguments desk;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/foundation/nearest_word.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -65,8 +66,8 @@ Result<void> check_runner_options(const Submission& wanted) {
       std::vector<std::string> names;
       names.reserve(kRunnerOptions.size());
       for (const RunnerOption& known : kRunnerOptions) names.emplace_back(known.name);
-      return fail("unknown runner option " + in_quotes(name) +
-                  "; known: " + fmt::format("{}", fmt::join(names, ", ")));
+      return fail(fmt::format("unknown runner option {}{}; known: {}", in_quotes(name),
+                              parser::did_you_mean(name, names), fmt::join(names, ", ")));
     }
     if (value < 1) return fail("runner option " + name + " has to be 1 or more");
     if (found->makes_proxy && !wanted.proxy) {

@@ -210,6 +210,8 @@ class Walker {
       packed_.push_back({path, layout_path, false});
     } else if (looks_like_log) {
       discovery_.logs.push_back({path, layout_path, false});
+    } else if (type == DT_REG) {
+      discovery_.others.add(path);
     }
   }
 
@@ -258,6 +260,7 @@ constexpr std::size_t kWalkersMax = 4;
 void append(FoundLogs& into, FoundLogs from) {
   std::move(from.logs.begin(), from.logs.end(), std::back_inserter(into.logs));
   std::move(from.skipped.begin(), from.skipped.end(), std::back_inserter(into.skipped));
+  into.others.add(from.others);
 }
 
 void walk_tree(const std::string& root, FoundLogs& discovery) {
@@ -319,6 +322,31 @@ void leave_out_known(const std::string& path, std::set<std::string>& places, Fou
 }
 
 }  // namespace
+
+void OtherFiles::add(const std::string& path) {
+  const bool is_text = path.ends_with(".log") || path.ends_with(".txt");
+  add({1, is_text ? 1U : 0U, is_text ? path : ""});
+}
+
+// Walkers meet files in any order, so that the first one is by its path.
+void OtherFiles::add(const OtherFiles& others) {
+  count += others.count;
+  text_count += others.text_count;
+  if (others.first_text.empty()) return;
+  first_text = first_text.empty() ? others.first_text : std::min(first_text, others.first_text);
+}
+
+std::string no_log_text(const std::vector<std::string>& paths, const OtherFiles& others) {
+  std::string text = "no training log (*.out) could be read below";
+  for (const std::string& path : paths) text += fmt::format(" '{}'", path);
+  if (others.count == 0) return text;
+  text += fmt::format("; there {} {} other file{}", others.count == 1 ? "is" : "are", others.count,
+                      others.count == 1 ? "" : "s");
+  if (others.text_count == 0) return text;
+  return text +
+         fmt::format(", {} of them *.log or *.txt: name such a log itself to read it, as '{}'",
+                     others.text_count, others.first_text);
+}
 
 FoundLogs discover_logs(const std::vector<std::string>& paths) {
   FoundLogs discovery;

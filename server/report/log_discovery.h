@@ -2,6 +2,7 @@
 // for what stdin holds.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +34,20 @@ struct SkippedFile {
   Kind kind = Kind::problem;
 };
 
+// Files below named folders that are no logs by their names, and are passed over.
+struct OtherFiles {
+  std::size_t count = 0;
+  std::size_t text_count = 0;  // of these, those that are called *.log or *.txt
+  std::string first_text;      // by its path; empty without one
+
+  void add(const std::string& path);
+  void add(const OtherFiles& others);
+};
+
 struct FoundLogs {
   std::vector<LogFile> logs;  // ordered by path, each once
   std::vector<SkippedFile> skipped;
+  OtherFiles others;
 };
 
 // A named root may be a link, and so may `experiments` and `results` directly in it; other links
@@ -43,5 +55,9 @@ struct FoundLogs {
 // compressed log beside which the log itself lies is left out. What cannot be read is
 // in `skipped`, and the rest goes on. Never blocks on a FIFO.
 FoundLogs discover_logs(const std::vector<std::string>& paths);
+
+// Where nothing was found or read: "no training log (*.out) could be read below 'runs'; there are
+// 3 other files, …", with what to do about logs of another name.
+std::string no_log_text(const std::vector<std::string>& paths, const OtherFiles& others);
 
 }  // namespace llmb::report

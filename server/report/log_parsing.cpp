@@ -355,6 +355,7 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
   report.has_refusals = options.keeps_refusals;
   report.has_metrics = options.tokens_to_train.has_value();
   report.skipped = std::move(discovery.skipped);
+  report.others = std::move(discovery.others);
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (errors[i]) report.skipped.push_back({logs[i].path, errors[i]->message});
   }

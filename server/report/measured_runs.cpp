@@ -52,12 +52,6 @@ struct NamedSide {
   std::vector<std::string> names;
 };
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 // Two sides, or one that is no side.
 std::vector<NamedSide> sides_of(const RunSource& source) {
   if (!source.base.empty()) {
@@ -161,8 +155,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
       std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
     }
     if (report.runs.empty()) {
-      return parser::fail(fmt::format("no training log (*.out) could be read below '{}'",
-                                      joined(sides[side].names)));
+      return parser::fail(no_log_text(sides[side].names, report.others));
     }
     for (const ReportedRun& run : report.runs) {
       measured.runs.push_back(measure_log(run));

@@ -50,6 +50,7 @@ struct ReportedRun {
 struct LogReport {
   std::vector<ReportedRun> runs;  // ordered by path
   std::vector<SkippedFile> skipped;
+  OtherFiles others;         // as discovery found them
   bool has_samples = false;  // as they were asked for
   bool has_metrics = false;
   bool has_refusals = false;

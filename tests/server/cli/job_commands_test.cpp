@@ -201,6 +201,23 @@ TEST_F(JobCommands, WaitEndsWithTheResultOfTheLog) {
   EXPECT_THAT(run({"jobs", "log", "1", "--batch"}).out, HasSubstr("job exited with code 0"));
 }
 
+TEST_F(JobCommands, WaitFailsWhereAJobThatCompletedLacksSteps) {
+  folder_.write("cut", nemo_log(20));
+  const std::string cut = (folder_.path() / "cut").string();
+  command("srun",
+          "for word; do case $word in --output=*) log=${word#--output=};; esac; done\n"
+          "cp " +
+              cut + " $log");
+  command("sbatch",
+          "for last; do case $last in --output=*) out=${last#--output=};; esac; done\n"
+          "SLURM_JOB_ID=41 SLURM_JOB_USER=me sh -c \"bash $last\" >${out%_%j.out}_41.out 2>&1\n"
+          "echo 41");
+  const ProgramRun waited = submit({"--scale", "16", "--wait"});
+  EXPECT_THAT(waited.out, HasSubstr("completed"));
+  EXPECT_THAT(waited.err, HasSubstr("job 1 completed, but its log ends at step 20 of 49"));
+  EXPECT_EQ(waited.exit_code, 1) << waited.out << waited.err;
+}
+
 // A cluster without pyxis, as Slurm 22.05 says it: srun never opens the log.
 TEST_F(JobCommands, WaitEndsWithWhatTheBatchScriptPrintedWhereThereIsNoLog) {
   command(

@@ -194,6 +194,20 @@ TEST(ParseCommand, SaysWhatToDoWhereThereIsNothing) {
   EXPECT_THAT(empty.err, HasSubstr("no training log"));
 }
 
+TEST(ParseCommand, SaysWhatLiesWhereNoLogHasTheNameOfOne) {
+  const TemporaryFolder folder;
+  folder.write("runs/a/train.log", nemo_log(49));
+  folder.write("runs/b/train.log", nemo_log(49));
+  folder.write("runs/b/notes.md", "x");
+  const ProgramRun none = run_program({"parse", "runs"}, {folder.path(), {}, false});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err,
+              HasSubstr("no training log (*.out) could be read below 'runs'; there are 3 other "
+                        "files, 2 of them *.log or *.txt: name such a log itself to read it, as "
+                        "'runs/a/train.log'"));
+  EXPECT_EQ(run_program({"parse", "runs/a/train.log"}, {folder.path(), {}, false}).exit_code, 0);
+}
+
 TEST(ParseCommand, FailsWhenItsOutputCannotBeWritten) {
   const TemporaryFolder folder;
   folder.write("experiments/a.out", nemo_log(49));

@@ -58,6 +58,21 @@ TEST_F(SubmitDryRun, LaunchVariablesOfTheShellCount) {
   EXPECT_THAT(run({"jobs", "show", "1"}).out, Not(HasSubstr("hf_secret")));
 }
 
+TEST_F(SubmitDryRun, AnOptionIsSetOnceAndByItsName) {
+  const auto try_sets = [&](const std::vector<std::string>& sets) {
+    std::vector<std::string> more = {"--scale", "16", "--dry-run"};
+    for (const std::string& set : sets) more.insert(more.end(), {"--set", set});
+    return submit(more);
+  };
+  const ProgramRun twice = try_sets({"num-layers=2", "num-layers=3"});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("--set num-layers is given twice, with two values"));
+  EXPECT_EQ(try_sets({"num-layers=2", "num-layers=2"}).exit_code, 0);
+  const ProgramRun mistyped = try_sets({"num-layer=2"});
+  EXPECT_EQ(mistyped.exit_code, 2);
+  EXPECT_THAT(mistyped.err, HasSubstr("did you mean 'num-layers'?"));
+}
+
 // The launch gets a clean environment: what is shown is all of it, without the secret's value.
 TEST_F(SubmitDryRun, DryRunOfARecipeShowsEveryVariableOfTheLaunch) {
   const std::string here = folder_.path().string();
