@@ -158,6 +158,7 @@ class Reader {
   // Throws std::invalid_argument for a keyset that is_valid_keyset() refuses.
   RunPage runs(const RunQuery& query);
   std::int64_t run_count(const RunFilter& filter);
+  RunChoices run_choices();
   std::optional<RunRecord> run(RunId id);  // with all its parts
   // Of those that match, the `limit` that were launched last, as RunSortKey::launched_at has it:
   // by id.

@@ -10,9 +10,9 @@
 namespace llmb::storage {
 
 // The order is part of stored data: bit N stands for the Nth. Add others below.
-inline constexpr std::array kListedMarks = {parser::RunMark::profiled, parser::RunMark::traced,
-                                            parser::RunMark::function_check, parser::RunMark::proxy,
-                                            parser::RunMark::on_cpu};
+inline constexpr std::array kListedMarks = {
+    parser::RunMark::profiled, parser::RunMark::traced, parser::RunMark::function_check,
+    parser::RunMark::proxy,    parser::RunMark::on_cpu, parser::RunMark::implausible};
 inline constexpr std::int64_t kProfiledBit = 1;
 
 inline std::int64_t bits_of_marks(const parser::RunMarkSet& marks) {

@@ -25,11 +25,11 @@ const SqlDialect& postgresql_dialect() {
           "run_combination(is_superseded, root_id, cluster, workload, model_size,"
           " dtype, gpu_type, gpu_count, release, status, failure_cause, marks) = ?",
       .combinations_max = 100,
-      .runs_since =
+      .runs_in_time =
           "(SELECT count(*) FROM run WHERE run_combination(run.is_superseded, run.root_id,"
           " run.cluster, run.workload, run.model_size, run.dtype, run.gpu_type,"
           " run.gpu_count, run.release, run.status, run.failure_cause, run.marks)"
-          " = run_tally.key AND began_at >= ?)",
+          " = run_tally.key{})",
       .beside_new_runs = {},
       .table_list =
           "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename",

@@ -7,6 +7,7 @@
 #include "storage/push_rows.h"
 #include "storage/removal_plan.h"
 #include "storage/removed_log_rows.h"
+#include "storage/run_choices.h"
 #include "storage/run_list.h"
 #include "storage/run_rows.h"
 #include "storage/run_versions.h"
@@ -141,6 +142,10 @@ RunPage Reader::runs(const RunQuery& query) {
     whole.filter = with_unnamed_runs(impl_->connection, query.filter);
     return list_runs(impl_->connection, whole);
   });
+}
+
+RunChoices Reader::run_choices() {
+  return impl_->ask([&] { return read_run_choices(impl_->connection); });
 }
 
 std::int64_t Reader::run_count(const RunFilter& filter) {

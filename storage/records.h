@@ -68,7 +68,7 @@ struct ListedResult {
   // As the catalog names it; as the run's configuration says, where none is derived yet.
   parser::RunIdentity identity;
   std::optional<double> tokens_per_s_per_gpu;
-  std::optional<double> mfu_model_flops_reference;
+  std::optional<double> mfu;
   std::optional<double> speed_against_reference;
   // Of those in listed_marks.h. Storage adds `profiled` by itself, from profiles and configuration.
   parser::RunMarkSet marks;

@@ -11,36 +11,48 @@ namespace {
 
 bool is_tallied_but_for_time(const RunFilter& filter) {
   return filter.experiment.empty() && filter.job_id.empty() && !filter.has_text() &&
-         !filter.tokens_per_s_per_gpu.is_set() && !filter.mfu_model_flops_reference.is_set() &&
+         !filter.tokens_per_s_per_gpu.is_set() && !filter.mfu.is_set() &&
          !filter.speed_against_reference.is_set();
+}
+
+RunFilter at_any_time(RunFilter filter) {
+  filter.since.reset();
+  filter.before.reset();
+  return filter;
 }
 
 // Its last parameter is the number of rows.
 Question tally_question(const SqlDialect& dialect, const RunFilter& filter) {
-  RunFilter tallied = filter;
-  tallied.since.reset();
-  Where where = where_of_all(dialect, tallied);
-  std::string sql = fmt::format("SELECT key, {} FROM run_tally{} LIMIT ?",
-                                filter.since ? dialect.runs_since : "runs", where.sql());
-  if (filter.since) where.parameters.insert(where.parameters.begin(), *filter.since);
-  return {std::move(sql), std::move(where)};
+  Where where = where_of_all(dialect, at_any_time(filter));
+  std::string times;
+  std::vector<SqlParameter> parameters;
+  const auto add = [&](const char* term, const std::optional<std::string>& time) {
+    if (!time) return;
+    times += term;
+    parameters.emplace_back(*time);
+  };
+  add(" AND began_at >= ?", filter.since);
+  add(" AND began_at < ?", filter.before);
+  where.parameters.insert(where.parameters.begin(), parameters.begin(), parameters.end());
+  const std::string runs =
+      filter.has_time() ? fmt::format(fmt::runtime(dialect.runs_in_time), times) : "runs";
+  return {fmt::format("SELECT key, {} FROM run_tally{} LIMIT ?", runs, where.sql()),
+          std::move(where)};
 }
 
 }  // namespace
 
 bool is_tallied(const RunFilter& filter) {
-  return is_tallied_but_for_time(filter) && !filter.since;
+  return is_tallied_but_for_time(filter) && !filter.has_time();
 }
 
 std::optional<RunCombinations> RunCombinations::of(Connection& connection,
                                                    const RunFilter& filter) {
   if (!is_tallied_but_for_time(filter)) return std::nullopt;
   RunCombinations found(connection, filter);
-  RunFilter at_any_time = filter;
-  at_any_time.since.reset();
-  if (!found.read(at_any_time)) return std::nullopt;
+  if (!found.read(at_any_time(filter))) return std::nullopt;
   // Row by row, so only where these are few.
-  if (filter.since && !found.read(filter)) return std::nullopt;
+  if (filter.has_time() && !found.read(filter)) return std::nullopt;
   return found;
 }
 

@@ -1,6 +1,6 @@
 // RunCombinations: the runs of a filter by the rows of run_tally that it chooses. Those of one row
 // stand together in an index, in the order in which they began, so that the newest of all, and how
-// many began since a time, cost by the rows and not by the runs that match.
+// many began in a time, cost by the rows and not by the runs that match.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ bool is_tallied(const RunFilter& filter);
 
 class RunCombinations {
  public:
-  // Nothing: the filter asks for what run_tally does not hold, but for `since`, or chooses so many
+  // Nothing: the filter asks for what run_tally does not hold, but for a time, or chooses so many
   // rows that a scan of all runs is quicker. Connection and filter outlive it.
   static std::optional<RunCombinations> of(Connection& connection, const RunFilter& filter);
 

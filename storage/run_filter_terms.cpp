@@ -52,7 +52,7 @@ std::string_view driving_column(const RunFilter& filter) {
   if (!filter.experiment.empty()) return "experiment";
   if (!filter.workload.empty()) return "workload";
   if (filter.speed_against_reference.is_set()) return "speed_against_reference";
-  if (filter.mfu_model_flops_reference.is_set()) return "mfu_model_flops_reference";
+  if (filter.mfu.is_set()) return "mfu";
   if (filter.tokens_per_s_per_gpu.is_set()) return "tokens_per_s_per_gpu";
   return "workload";
 }
@@ -84,9 +84,9 @@ class FilterTerms {
     add_any("failure_cause", filter_.failure_cause);
     add_marks();
     add_range("tokens_per_s_per_gpu", filter_.tokens_per_s_per_gpu);
-    add_range("mfu_model_flops_reference", filter_.mfu_model_flops_reference);
+    add_range("mfu", filter_.mfu);
     add_range("speed_against_reference", filter_.speed_against_reference);
-    add_since();
+    add_time();
     add_text();
     return std::move(where_);
   }
@@ -149,12 +149,12 @@ class FilterTerms {
     if (range.at_most) where_.add(column + " <= ?", *range.at_most);
   }
 
-  void add_since() {
-    if (!filter_.since) return;
+  void add_time() {
     // In the second words run_filter covers it: SQLite reads a generated column from the row.
     const bool is_column = may_drive_("began_at") || dialect_.without_index.empty();
-    where_.add(is_column ? "began_at >= ?" : "coalesce(launched_at, first_seen_at) >= ?",
-               *filter_.since);
+    const std::string began = is_column ? "began_at" : "coalesce(launched_at, first_seen_at)";
+    if (filter_.since) where_.add(began + " >= ?", *filter_.since);
+    if (filter_.before) where_.add(began + " < ?", *filter_.before);
   }
 
   void add_text() {

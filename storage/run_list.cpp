@@ -85,7 +85,7 @@ bool is_covered(RunSortKey key) {
                                    RunSortKey::gpu_count,
                                    RunSortKey::failure_cause,
                                    RunSortKey::tokens_per_s_per_gpu,
-                                   RunSortKey::mfu_model_flops_reference,
+                                   RunSortKey::mfu,
                                    RunSortKey::speed_against_reference};
   return std::find(kCovered.begin(), kCovered.end(), key) != kCovered.end();
 }

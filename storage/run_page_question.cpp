@@ -27,8 +27,7 @@ constexpr std::array kSortColumns = {
     SortColumn{RunSortKey::step_time_s_p95, "step_time_s_p95", SortValueKind::real},
     SortColumn{RunSortKey::tflops_per_gpu_mean, "tflops_per_gpu_mean", SortValueKind::real},
     SortColumn{RunSortKey::tokens_per_s_per_gpu, "tokens_per_s_per_gpu", SortValueKind::real},
-    SortColumn{RunSortKey::mfu_model_flops_reference, "mfu_model_flops_reference",
-               SortValueKind::real},
+    SortColumn{RunSortKey::mfu, "mfu", SortValueKind::real},
     SortColumn{RunSortKey::speed_against_reference, "speed_against_reference", SortValueKind::real},
     SortColumn{RunSortKey::failure_cause, "cause_or_null", SortValueKind::text},
     SortColumn{RunSortKey::last_iteration, "last_iteration", SortValueKind::integer},
@@ -49,15 +48,23 @@ std::string exact_text(double value) {
   return {text.data(), end};
 }
 
-// An index is begun with one comparison: `since_begins` says that it is the filter's time.
+// An index is begun with one comparison, and ended with one: these say that they are the filter's.
+struct TimesOfIndex {
+  bool since = false;
+  bool before = false;
+};
+
 Where where_of_combination(const SqlDialect& dialect, const RunFilter& filter,
-                           const std::string& key, bool since_begins) {
+                           const std::string& key, const TimesOfIndex& of_index) {
   Where where;
   where.add(std::string(dialect.is_of_combination), key);
-  if (filter.since) {
-    where.add(fmt::format("{}began_at >= ?", since_begins ? "" : dialect.without_index),
-              *filter.since);
-  }
+  const auto add = [&](bool is_of_index, std::string_view comparison, const auto& time) {
+    if (!time) return;
+    where.add(fmt::format("{}began_at {} ?", is_of_index ? "" : dialect.without_index, comparison),
+              *time);
+  };
+  add(of_index.since, ">=", filter.since);
+  add(of_index.before, "<", filter.before);
   return where;
 }
 
@@ -121,7 +128,7 @@ std::vector<Stretch> parts_of(RunSortKey sort, const Stretch& stretch) {
 
 Question ids_of_combination(const SqlDialect& dialect, const RunFilter& filter,
                             const std::string& key) {
-  Where where = where_of_combination(dialect, filter, key, true);
+  Where where = where_of_combination(dialect, filter, key, {.since = true, .before = true});
   return {fmt::format("SELECT id FROM {}{}", dialect.runs_by_combination, where.sql()),
           std::move(where)};
 }
@@ -146,8 +153,11 @@ Question PageQuestion::of(const Stretch& stretch, PageSearchKind kind) const {
 }
 
 Question PageQuestion::of_combination(const std::string& key, const Stretch& stretch) const {
-  const bool since_begins = !stretch.equal_value && (query_.descending || !stretch.beyond_value);
-  Where where = where_of_combination(dialect_, query_.filter, key, since_begins);
+  const bool goes_on = stretch.beyond_value.has_value();
+  const TimesOfIndex of_index = {
+      .since = !stretch.equal_value && (query_.descending || !goes_on),
+      .before = !stretch.equal_value && (!query_.descending || !goes_on)};
+  Where where = where_of_combination(dialect_, query_.filter, key, of_index);
   add_stretch(stretch, column_.column, where);
   return {fmt::format("SELECT id, {} FROM {}{}{} LIMIT ?", column_.column,
                       dialect_.runs_by_combination, where.sql(), order_by(stretch, column_.column)),

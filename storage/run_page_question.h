@@ -44,7 +44,7 @@ std::vector<Stretch> parts_of(RunSortKey sort, const Stretch& stretch);
 // How a page is found: along the sort key's index, or by sorting all that match.
 enum class PageSearchKind { walk, sort };
 
-// The runs of one row of run_tally, by its key, that began since the filter's time.
+// The runs of one row of run_tally, by its key, that began in the filter's time.
 Question ids_of_combination(const SqlDialect& dialect, const RunFilter& filter,
                             const std::string& key);
 

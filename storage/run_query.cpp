@@ -23,7 +23,7 @@ constexpr std::array kNames = {
     Name{RunSortKey::step_time_s_p95, "step_time_s_p95"},
     Name{RunSortKey::tflops_per_gpu_mean, "tflops_per_gpu_mean"},
     Name{RunSortKey::tokens_per_s_per_gpu, "tokens_per_s_per_gpu"},
-    Name{RunSortKey::mfu_model_flops_reference, "mfu_model_flops_reference"},
+    Name{RunSortKey::mfu, "mfu"},
     Name{RunSortKey::speed_against_reference, "speed_against_reference"},
     Name{RunSortKey::failure_cause, "failure_cause"},
     Name{RunSortKey::last_iteration, "last_iteration"},

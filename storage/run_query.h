@@ -42,16 +42,19 @@ struct RunFilter {
   parser::RunMarkSet marks;
   bool is_unmarked = false;
   NumberRange tokens_per_s_per_gpu;
-  NumberRange mfu_model_flops_reference;
+  NumberRange mfu;
   NumberRange speed_against_reference;
-  // launched_at (else first_seen_at) at or after; RFC 3339 UTC ("…Z"), compared as text.
+  // launched_at (else first_seen_at) at or after the one, and before the other; RFC 3339 UTC
+  // without its "Z", compared as text.
   std::optional<std::string> since;
+  std::optional<std::string> before;
   AnyOf<std::int64_t> job_id;
   AnyOf<RootId> root_id;
   std::optional<std::string> text;  // part of the experiment's name or the path, ASCII case aside
   bool include_superseded = false;
 
   bool has_text() const { return text && !text->empty(); }
+  bool has_time() const { return since || before; }
 };
 
 enum class RunSortKey {
@@ -67,7 +70,7 @@ enum class RunSortKey {
   step_time_s_p95,
   tflops_per_gpu_mean,
   tokens_per_s_per_gpu,
-  mfu_model_flops_reference,
+  mfu,
   speed_against_reference,
   failure_cause,  // runs that failed by nothing come last
   last_iteration,
@@ -110,6 +113,20 @@ struct RunPage {
   std::optional<RunKeyset> next;
   RunTotal total;
 };
+
+// What lists can be filtered by: the values that runs have, superseded ones aside. Each value once,
+// in order; of each the first kChoicesMax.
+struct RunChoices {
+  std::vector<std::string> workload;
+  std::vector<std::string> model_size;
+  std::vector<std::string> dtype;
+  std::vector<std::string> gpu_type;
+  std::vector<std::int64_t> gpu_count;
+  std::vector<std::string> release;
+  std::vector<std::string> cluster;
+  std::vector<std::string> failure_cause;
+};
+inline constexpr std::size_t kChoicesMax = 1'000;
 
 // What tells whether something that was made of a run still holds: these change with it.
 struct RunVersion {

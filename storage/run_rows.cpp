@@ -70,8 +70,8 @@ constexpr std::array kSummaryColumns = {"status",
 
 constexpr std::array kIdentityColumns = {"workload", "model_size", "dtype", "gpu_type",
                                          "gpu_count"};
-constexpr std::array kListedColumns = {"tokens_per_s_per_gpu", "mfu_model_flops_reference",
-                                       "speed_against_reference", "marks", "listed_by_catalog"};
+constexpr std::array kListedColumns = {"tokens_per_s_per_gpu", "mfu", "speed_against_reference",
+                                       "marks", "listed_by_catalog"};
 
 // {"a", "b"} with " = ?" and ", " gives "a = ?, b = ?".
 std::string join(std::span<const char* const> names, std::string_view suffix) {
@@ -202,7 +202,7 @@ void read_verdict(Statement& row, RunRecord& run) {
 }
 
 void bind_listed(Statement& statement, const ListedResult& listed) {
-  statement.real(listed.tokens_per_s_per_gpu).real(listed.mfu_model_flops_reference);
+  statement.real(listed.tokens_per_s_per_gpu).real(listed.mfu);
   statement.real(listed.speed_against_reference).integer(bits_of_marks(listed.marks));
   if (listed.catalog_hash) {
     statement.bits(*listed.catalog_hash);
@@ -224,7 +224,7 @@ parser::RunIdentity read_identity(Statement& row) {
 void read_listed(Statement& row, RunRecord& run) {
   ListedResult& listed = run.listed;
   listed.tokens_per_s_per_gpu = row.read_optional_real();
-  listed.mfu_model_flops_reference = row.read_optional_real();
+  listed.mfu = row.read_optional_real();
   listed.speed_against_reference = row.read_optional_real();
   listed.marks = marks_of_bits(row.read_integer());
   if (const auto hash = row.read_optional_integer()) {

@@ -38,8 +38,8 @@ struct SqlDialect {
   std::string_view runs_by_combination;
   std::string_view is_of_combination;
   std::int64_t combinations_max;
-  // Of a row of run_tally: how many of its runs began at or after the parameter.
-  std::string_view runs_since;
+  // Of a row of run_tally: how many of its runs began in a time; {}: what is asked of began_at.
+  std::string_view runs_in_time;
   // What is to be written beside new runs, of which the parameters are the first and the last.
   std::span<const std::string_view> beside_new_runs;
   // The names of all tables; and of the table that is the parameter, the columns that hold what was

@@ -37,8 +37,8 @@ const SqlDialect& sqlite_dialect() {
       " AND run.failure_cause = run_tally.failure_cause AND run.marks = run_tally.marks";
   static const std::string runs_by_combination =
       fmt::format("run_tally JOIN {} ON {}", runs, is_of_tally);
-  static const std::string runs_since =
-      fmt::format("(SELECT count(*) FROM {} WHERE {} AND began_at >= ?)", runs, is_of_tally);
+  static const std::string runs_in_time =
+      fmt::format("(SELECT count(*) FROM {} WHERE {}{{}})", runs, is_of_tally);
   static const SqlDialect dialect{
       .without_index = "+",
       .contains = "{} LIKE ? ESCAPE '\\'",
@@ -56,7 +56,7 @@ const SqlDialect& sqlite_dialect() {
       .runs_by_combination = runs_by_combination,
       .is_of_combination = "run_tally.key = ?",
       .combinations_max = 1'000,
-      .runs_since = runs_since,
+      .runs_in_time = runs_in_time,
       .beside_new_runs = kBesideNewRuns,
       .table_list =
           "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"

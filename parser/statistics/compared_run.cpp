@@ -44,7 +44,8 @@ RunIdentity identity_of(const ComparedRun& run) {
 
 std::vector<RunMarkReason> marks_of(const ComparedRun& run) {
   return marks_of({run.judgement.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
-                   run.judgement.match.is_proxy(), run.is_superseded});
+                   run.judgement.match.is_proxy(), run.is_superseded,
+                   &run.judgement.metrics.derived});
 }
 
 std::optional<double> mean_of(const ComparedRun& run, ComparedMetric metric) {

@@ -258,6 +258,18 @@ Metric mfu_from_tflops(const Inputs& inputs) {
   return builder.finish(tflops * kFlopPerTflop / peak);
 }
 
+// The mean TFLOPS over the peak where the run's document states no model FLOPs (Llama 3.1: "MFU =
+// avg(TFLOPS_GPU) / (peak GPU FLOPS)"), else by its model FLOPs.
+Metric documented_mfu(const RecipeMatch& match, const DerivedMetrics& metrics) {
+  // A document with a source is in the catalog with its tables only.
+  const Document* const document = match.document;
+  const bool states_no_flops =
+      document != nullptr && document->source.empty() && !document->flops_formula;
+  Metric mfu = states_no_flops ? metrics.mfu_tflops_per_gpu : metrics.mfu_model_flops_reference;
+  mfu.name = "mfu";
+  return mfu;
+}
+
 Metric energy_per_token(const Inputs& inputs) {
   MetricBuilder builder(
       "energy_j_per_token", "J/token",
@@ -272,9 +284,9 @@ Metric energy_per_token(const Inputs& inputs) {
 }  // namespace
 
 std::vector<const Metric*> DerivedMetrics::all() const {
-  return {
-      &tokens_per_s,       &tokens_per_s_per_gpu, &days_to_train,     &mfu_model_flops_reference,
-      &mfu_tflops_per_gpu, &mfu_causal,           &energy_j_per_token};
+  return {&tokens_per_s, &tokens_per_s_per_gpu,      &days_to_train,
+          &mfu,          &mfu_model_flops_reference, &mfu_tflops_per_gpu,
+          &mfu_causal,   &energy_j_per_token};
 }
 
 DerivedMetrics derive_metrics(const Catalog& catalog, const RunEvidence& run,
@@ -293,6 +305,7 @@ DerivedMetrics derive_metrics(const Catalog& catalog, const RunEvidence& run,
       mfu_from_model_flops("mfu_model_flops_reference", inputs, documented);
   metrics.mfu_tflops_per_gpu = mfu_from_tflops(inputs);
   metrics.mfu_causal = mfu_from_model_flops("mfu_causal", inputs, FlopsFormula::megatron);
+  metrics.mfu = documented_mfu(match, metrics);
   metrics.energy_j_per_token = energy_per_token(inputs);
   return metrics;
 }

@@ -33,6 +33,7 @@ struct DerivedMetrics {
   Metric tokens_per_s;
   Metric tokens_per_s_per_gpu;
   Metric days_to_train;              // as many tokens as were asked for
+  Metric mfu;                        // as the run's own document defines it: one of the next two
   Metric mfu_model_flops_reference;  // by the formula of the workload's document
   Metric mfu_tflops_per_gpu;         // from what the producer printed
   Metric mfu_causal;                 // by Megatron's formula: attention counted half

@@ -1,5 +1,7 @@
 #include "parser/statistics/run_marks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -21,6 +23,7 @@ constexpr auto kMarkNames = name_table<RunMark>({
     {RunMark::no_data, "no_data"},
     {RunMark::superseded, "superseded"},
     {RunMark::on_cpu, "on_cpu"},
+    {RunMark::implausible, "implausible"},
 });
 
 bool is_true(const RunConfiguration& configuration, std::string_view key) {
@@ -40,6 +43,22 @@ const RunMark* mark_of_status(RunStatus status) {
     if (value == status) return &mark;
   }
   return nullptr;
+}
+
+// More FLOPs than the GPU has are none that it did: the log counts them wrong, its clock stands, or
+// the GPU is another one. Attention may be counted whole where half of it is done, so that model
+// FLOPs show it only where they count half.
+std::string why_implausible(const DerivedMetrics* metrics) {
+  if (metrics == nullptr) return "";
+  for (const Metric* const mfu : {&metrics->mfu_tflops_per_gpu, &metrics->mfu_causal}) {
+    if (mfu->value.value_or(0) <= 1) continue;
+    const bool is_logged = mfu == &metrics->mfu_tflops_per_gpu;
+    return fmt::format(
+        "No GPU does {:.1f} % of its peak, as {} would have it: another GPU or dtype "
+        "than the run says, or a wrong clock.",
+        100 * *mfu->value, is_logged ? "the logged TFLOPS" : "the step time");
+  }
+  return "";
 }
 
 }  // namespace
@@ -98,6 +117,9 @@ std::vector<RunMarkReason> marks_of(const RunCondition& run) {
   }
   if (run.configuration.value("backend") == "cpu") {
     marks.push_back({RunMark::on_cpu, "The run computed on CPUs: its speed is no GPU's."});
+  }
+  if (std::string reason = why_implausible(run.metrics); !reason.empty()) {
+    marks.push_back({RunMark::implausible, std::move(reason)});
   }
   if (const RunMark* const mark = mark_of_status(run.summary.status)) {
     marks.push_back({*mark, std::string(run_mark_name(*mark)) + ": " + run.summary.status_reason});

@@ -9,6 +9,7 @@
 
 #include "parser/catalog/recipe_match.h"
 #include "parser/result.h"
+#include "parser/statistics/derived_metrics.h"
 #include "parser/statistics/run_summary.h"
 
 namespace llmb::parser {
@@ -19,6 +20,7 @@ enum class RunMark {
   function_check,
   proxy,
   on_cpu,
+  implausible,
   running,
   incomplete,
   failed,
@@ -46,6 +48,7 @@ struct RunCondition {
   bool nccl_trace_seen = false;
   bool is_proxy = false;  // RecipeMatch::is_proxy()
   bool is_superseded = false;
+  const DerivedMetrics* metrics = nullptr;  // null: nothing was measured
 };
 
 std::vector<RunMarkReason> marks_of(const RunCondition& run);

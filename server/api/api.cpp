@@ -31,6 +31,7 @@ struct Route {
   std::size_t body_bytes_max = kSubmissionBytesMax;
 };
 constexpr std::array kRoutes = {
+    Route{"GET", "/api/v1/choices", get_choices, Work::quick},
     Route{"GET", "/api/v1/experiments", get_experiments, Work::quick},
     Route{"GET", "/api/v1/runs", get_runs, Work::quick},
     Route{"GET", "/api/v1/runs.csv", get_runs_csv, Work::computing},

@@ -23,7 +23,7 @@ LatestResult result_of(const storage::RunRecord& run, const parser::TreeClusters
   result.run = run.id;
   if (run.summary.step_time_s) result.step_time_s = run.summary.step_time_s->mean;
   result.tokens_per_s_per_gpu = run.listed.tokens_per_s_per_gpu;
-  result.mfu = run.listed.mfu_model_flops_reference;
+  result.mfu = run.listed.mfu;
   result.speed_against_reference = run.listed.speed_against_reference;
   return result;
 }

@@ -106,7 +106,7 @@ void write_results(OpenMetricsText& text, const std::vector<LatestResult>& resul
   family("llmb_result_tokens_per_second_per_gpu", "", "Tokens/s/GPU of that run.",
          &LatestResult::tokens_per_s_per_gpu);
   family("llmb_result_mfu_ratio", "ratio",
-         "Model FLOPs utilization of that run, by model FLOPs, all workloads alike.",
+         "Model FLOPs utilization of that run, by the formula of its own document.",
          &LatestResult::mfu);
   family("llmb_result_speed_against_published_ratio", "ratio",
          "Published step time / that run's: 1 is as published.",

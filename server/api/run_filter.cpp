@@ -16,15 +16,16 @@ namespace {
 constexpr std::array<std::string_view, 13> kListNames = {
     "experiment", "workload", "model_size", "dtype",   "gpu_type", "gpu_count",    "release",
     "cluster",    "status",   "job_id",     "root_id", "mark",     "failure_cause"};
-constexpr std::array<std::string_view, 9> kSingleNames = {"since",
-                                                          "q",
-                                                          "include_superseded",
-                                                          "tokens_per_s_per_gpu_at_least",
-                                                          "tokens_per_s_per_gpu_at_most",
-                                                          "mfu_model_flops_reference_at_least",
-                                                          "mfu_model_flops_reference_at_most",
-                                                          "speed_against_reference_at_least",
-                                                          "speed_against_reference_at_most"};
+constexpr std::array<std::string_view, 10> kSingleNames = {"since",
+                                                           "before",
+                                                           "q",
+                                                           "include_superseded",
+                                                           "tokens_per_s_per_gpu_at_least",
+                                                           "tokens_per_s_per_gpu_at_most",
+                                                           "mfu_at_least",
+                                                           "mfu_at_most",
+                                                           "speed_against_reference_at_least",
+                                                           "speed_against_reference_at_most"};
 
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr double kTokensPerSecondMax = 1e15;
@@ -65,6 +66,14 @@ void read_marks(const QueryParameters& parameters, storage::RunFilter& filter) {
         fmt::format("Parameter 'mark' is '{}'; it has to be one of {}or {} for runs without any.",
                     name, names, kUnmarked));
   }
+}
+
+// Compared as text, where "…33.5Z" stands before "…33Z"; both stand after "…33".
+std::optional<std::string> instant_to_compare(const QueryParameters& parameters,
+                                              std::string_view name) {
+  std::optional<std::string> text = parameters.instant(name);
+  if (text) text->pop_back();
+  return text;
 }
 
 storage::NumberRange read_range(const QueryParameters& parameters, std::string_view name,
@@ -117,11 +126,10 @@ storage::RunFilter read_run_filter(const QueryParameters& parameters,
   filter.failure_cause = parameters.texts("failure_cause");
   read_marks(parameters, filter);
   filter.tokens_per_s_per_gpu = read_range(parameters, "tokens_per_s_per_gpu", kTokensPerSecondMax);
-  filter.mfu_model_flops_reference = read_range(parameters, "mfu_model_flops_reference", kRatioMax);
+  filter.mfu = read_range(parameters, "mfu", kRatioMax);
   filter.speed_against_reference = read_range(parameters, "speed_against_reference", kRatioMax);
-  filter.since = parameters.instant("since");
-  // Compared as text, where "…33.5Z" stands before "…33Z"; both stand after "…33".
-  if (filter.since) filter.since->pop_back();
+  filter.since = instant_to_compare(parameters, "since");
+  filter.before = instant_to_compare(parameters, "before");
   filter.job_id = parameters.integers("job_id", 0, kLargest);
   filter.root_id = parameters.integers("root_id", 1, kLargest);
   filter.text = parameters.text("q");

@@ -52,8 +52,8 @@ What a difference means:
   difference that would have been seen, and how many more runs would decide.
 
 What is left out, unless --include asks for it:
-  profiled, traced, function_check, proxy, on_cpu, running, incomplete, failed, invalid,
-  superseded (or all).
+  profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,
+  invalid, superseded (or all).
   Each says why. A run without a step time in its window is always left out.
 
 Exit status: 0 when a side could be formed, 1 when none could, 2 for bad arguments.)";

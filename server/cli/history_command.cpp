@@ -32,8 +32,8 @@ What a change is:
   three deviations or more beyond the level before them.
 
 What is left out, unless --include asks for it:
-  profiled, traced, function_check, proxy, on_cpu, running, incomplete, failed, invalid,
-  superseded (or all).
+  profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,
+  invalid, superseded (or all).
   Of logs with the same bytes one counts; the others name it.
 
 Exit status: 0 when there is a series, 1 when there is none, 2 for bad arguments.)";

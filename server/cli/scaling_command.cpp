@@ -37,8 +37,8 @@ Weak or strong:
 Beside it stands what the recipes' document publishes, computed from its printed step times.
 
 What is left out, unless --include asks for it:
-  profiled, traced, function_check, proxy, on_cpu, running, incomplete, failed, invalid,
-  superseded (or all).
+  profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,
+  invalid, superseded (or all).
   Each says why. A run without a step time in its window is always left out, and so is a copy: logs
   with the same bytes are one run.
 

@@ -11,7 +11,7 @@ namespace llmb::ingest {
 namespace {
 
 // Raised when the same catalog would give other figures than an earlier program derived.
-constexpr std::uint64_t kFormulasVersion = 2;
+constexpr std::uint64_t kFormulasVersion = 3;
 constexpr std::int64_t kRunsAtOnce = 500;
 
 std::uint64_t hash_of(const parser::Catalog& catalog) {
@@ -28,13 +28,14 @@ storage::ListedResult listed_result(const parser::Catalog& catalog,
   storage::ListedResult listed;
   listed.identity = parser::identity_of(judgement.match, configuration);
   listed.tokens_per_s_per_gpu = metrics.derived.tokens_per_s_per_gpu.value;
-  listed.mfu_model_flops_reference = metrics.derived.mfu_model_flops_reference.value;
+  listed.mfu = metrics.derived.mfu.value;
   listed.speed_against_reference = metrics.speed_against_reference;
   listed.catalog_hash = hash_of(catalog);
   const auto marks = parser::marks_of({.summary = judgement.summary,
                                        .configuration = configuration,
                                        .nccl_trace_seen = facts.nccl_trace_seen,
-                                       .is_proxy = judgement.match.is_proxy()});
+                                       .is_proxy = judgement.match.is_proxy(),
+                                       .metrics = &metrics.derived});
   for (const parser::RunMarkReason& mark : marks) {
     if (storage::bits_of_marks({mark.mark}) != 0) listed.marks.insert(mark.mark);
   }

@@ -80,8 +80,7 @@ double mean_step_time_s(const parser::RunSummary& summary, double typical_s) {
 // Marks follow from what is compared here, and from the configuration, which writes its own.
 bool is_same_result(const storage::ListedResult& stored, const storage::ListedResult& now) {
   return stored.identity == now.identity &&
-         stored.tokens_per_s_per_gpu == now.tokens_per_s_per_gpu &&
-         stored.mfu_model_flops_reference == now.mfu_model_flops_reference &&
+         stored.tokens_per_s_per_gpu == now.tokens_per_s_per_gpu && stored.mfu == now.mfu &&
          stored.speed_against_reference == now.speed_against_reference &&
          stored.catalog_hash == now.catalog_hash;
 }

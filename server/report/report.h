@@ -58,10 +58,6 @@ struct LogReport {
   std::int64_t count(parser::RunStatus status) const;
 };
 
-// MFU as the run's own document defines it: the mean TFLOPS over the peak where the document states
-// no model FLOPs (Llama 3.1: "MFU = avg(TFLOPS_GPU) / (peak GPU FLOPS)"), else by its model FLOPs.
-const parser::Metric& documented_mfu(const parser::Judgement& judgement);
-
 // "profiled, traced, proxy": why a run is no performance result, beside its status.
 std::string marks_text(const ReportedRun& run);
 

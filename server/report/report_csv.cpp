@@ -63,7 +63,7 @@ void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
   add_statistics(line, summary.tflops_per_gpu);
   if (!has_metrics) return;
   const parser::DerivedMetrics& metrics = run.judgement.metrics.derived;
-  const parser::Metric& mfu = documented_mfu(run.judgement);
+  const parser::Metric& mfu = run.judgement.metrics.derived.mfu;
   line.add(metrics.tokens_per_s_per_gpu.value);
   line.add(metrics.tokens_per_s.value);
   line.add(metrics.days_to_train.value);

@@ -51,14 +51,14 @@ Row row_of(const ReportedRun& run, const std::string& name) {
   const auto cell = [](const parser::Metric& metric, double unit, int decimals) {
     return metric.value ? fixed(*metric.value / unit, decimals) : std::string("-");
   };
-  const parser::Metric& mfu = documented_mfu(run.judgement);
+  const parser::Metric& mfu = metrics.mfu;
   row[kFirstMetricColumn] = cell(metrics.tokens_per_s_per_gpu, 1, 1);
   row[kFirstMetricColumn + 1] = cell(metrics.tokens_per_s, 1, 0);
   row[kFirstMetricColumn + 2] = cell(metrics.days_to_train, 1, 2);
   row[kFirstMetricColumn + 3] = cell(mfu, 0.01, 2);
-  row[kFirstMetricColumn + 4] = !mfu.value                            ? "-"
-                                : &mfu == &metrics.mfu_tflops_per_gpu ? "TFLOPS"
-                                                                      : "model FLOPs";
+  row[kFirstMetricColumn + 4] = !mfu.value                                          ? "-"
+                                : mfu.formula == metrics.mfu_tflops_per_gpu.formula ? "TFLOPS"
+                                                                                    : "model FLOPs";
   if (summary.status != RunStatus::complete || summary.segment_count > 1) {
     row[kReasonColumn] = printable(summary.status_reason);
   }
@@ -136,27 +136,19 @@ void write_counts(const LogReport& report, std::ostream& out) {
 
 }  // namespace
 
-const parser::Metric& documented_mfu(const parser::Judgement& judgement) {
-  const parser::Document* const document = judgement.match.document;
-  const parser::DerivedMetrics& metrics = judgement.metrics.derived;
-  // A document with a source is in the catalog with its tables only.
-  const bool states_no_flops =
-      document != nullptr && document->source.empty() && !document->flops_formula;
-  return states_no_flops ? metrics.mfu_tflops_per_gpu : metrics.mfu_model_flops_reference;
-}
-
 std::string marks_text(const ReportedRun& run) {
   using parser::RunMark;
   const parser::RunCondition condition = {.summary = run.judgement.summary,
                                           .configuration = run.run_path.configuration,
                                           .has_profiles = run.is_profiled,
                                           .nccl_trace_seen = run.facts.nccl_trace_seen,
-                                          .is_proxy = run.judgement.match.is_proxy()};
+                                          .is_proxy = run.judgement.match.is_proxy(),
+                                          .metrics = &run.judgement.metrics.derived};
   std::string text;
   for (const parser::RunMarkReason& mark : parser::marks_of(condition)) {
     const bool is_shown = mark.mark == RunMark::profiled || mark.mark == RunMark::traced ||
                           mark.mark == RunMark::function_check || mark.mark == RunMark::proxy ||
-                          mark.mark == RunMark::on_cpu;
+                          mark.mark == RunMark::on_cpu || mark.mark == RunMark::implausible;
     if (is_shown)
       text += (text.empty() ? "" : ", ") + std::string(parser::run_mark_name(mark.mark));
   }

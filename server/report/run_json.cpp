@@ -164,7 +164,7 @@ Json profiles_json(const std::vector<storage::ProfileFile>& profiles) {
 
 void add_listed(Json& json, const storage::ListedResult& listed) {
   json["tokens_per_s_per_gpu"] = number(listed.tokens_per_s_per_gpu);
-  json["mfu_model_flops_reference"] = number(listed.mfu_model_flops_reference);
+  json["mfu"] = number(listed.mfu);
   json["speed_against_reference"] = number(listed.speed_against_reference);
   json["marks"] = Json::array();
   for (const parser::RunMark mark : listed.marks) {

@@ -144,7 +144,7 @@ constexpr std::array kSorts = {"id",
                                "step_time_s_p95",
                                "tflops_per_gpu_mean",
                                "tokens_per_s_per_gpu",
-                               "mfu_model_flops_reference",
+                               "mfu",
                                "speed_against_reference",
                                "failure_cause",
                                "last_iteration"};

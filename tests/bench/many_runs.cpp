@@ -100,7 +100,7 @@ IngestBatch make_batch(storage::RootId root, int run, std::int64_t step_count, i
                         {.tokens_to_train = parser::kTokensToTrainDefault});
   const parser::DerivedMetrics& derived = judgement.metrics.derived;
   batch.listed.tokens_per_s_per_gpu = derived.tokens_per_s_per_gpu.value;
-  batch.listed.mfu_model_flops_reference = derived.mfu_model_flops_reference.value;
+  batch.listed.mfu = derived.mfu.value;
   batch.listed.speed_against_reference = judgement.metrics.speed_against_reference;
   if (run % 7 == 0) batch.listed.marks = {parser::RunMark::traced};
   batch.summary = std::move(judgement.summary);

@@ -15,6 +15,7 @@ const kPages = [
   ["board", async () => "/", "button.cell"],
   ["certification", async () => "/?view=certification", "section.suite"],
   ["runs", async () => "/runs", "table.runs tr[data-run]"],
+  ["runs-filtered", async () => "/runs?since=2020-01-01&mfu_at_least=0&root_id=1&xyz=1", ".chips"],
   [
     "run-complete",
     async () => {

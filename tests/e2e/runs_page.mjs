@@ -1,30 +1,10 @@
-// The table of runs: filters, order, length, keyboard, and coming back to it.
+// The table of runs: order, length, keyboard, and coming back to it.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
+import { more, shownIds, untilShown } from "./runs_list.mjs";
 import { browser, cells, daemon, kA4Width, kManyGpus, overflow, rows } from "./site.mjs";
-
-// Checks a value of one of the filters.
-async function choose(page, filter, value) {
-  const list = page
-    .locator("details.field-list")
-    .filter({ has: page.locator("legend", { hasText: new RegExp(`^${filter}$`) }) });
-  await list.locator("summary").click();
-  await list.getByLabel(value, { exact: true }).check();
-  await list.locator("summary").click();
-}
-
-const shownIds = (page) =>
-  rows(page).evaluateAll((all) => all.map((row) => Number(row.dataset.run)));
-
-async function untilShown(page, query) {
-  await until(`the runs of ${query}`, async () => {
-    const { runs } = await daemon.get(`/api/v1/runs?limit=100&${query}`);
-    const ids = await shownIds(page);
-    return ids.length > 0 && ids.join() === runs.slice(0, ids.length).map((run) => run.id).join();
-  });
-}
 
 describe("the runs page", () => {
   test("lists what the API lists, newest first", async () => {
@@ -132,22 +112,6 @@ describe("the runs page", () => {
     });
   });
 
-  test("filters by status, in the URL, and back undoes it", async () => {
-    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
-      await rows(page).first().waitFor();
-      await choose(page, "status", "failed");
-      await page.waitForURL(/status=failed/);
-      const { total } = await daemon.get("/api/v1/runs?status=failed&limit=1");
-      assert.ok(total > 0, "the sample tree holds failures");
-      await until("only failed runs", async () => (await rows(page).count()) === total);
-      for (const text of await cells(page, "status").allInnerTexts()) assert.match(text, /failed/);
-      await page.reload();
-      await until("the same after a reload", async () => (await rows(page).count()) === total);
-      await page.goBack();
-      await until("all runs again", async () => (await rows(page).count()) > total);
-    });
-  });
-
   test("sorts by step time, by keyboard, and says so", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();
@@ -183,32 +147,8 @@ describe("the runs page", () => {
       await untilShown(page, order);
       const speed = (100 * runs[0].speed_against_reference).toFixed(1);
       assert.match(await cells(page, "published").first().innerText(), new RegExp(`^${speed} %`));
-      const mfu = (100 * runs[0].mfu_model_flops_reference).toFixed(1);
+      const mfu = (100 * runs[0].mfu).toFixed(1);
       assert.equal(await cells(page, "mfu").first().innerText(), `${mfu} %`);
-    });
-  });
-
-  test("filters by several values, by marks and by figures", async () => {
-    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
-      await rows(page).first().waitFor();
-      await choose(page, "status", "failed");
-      await choose(page, "status", "complete");
-      await page.waitForURL(/status=failed&status=complete/);
-      await untilShown(page, "status=failed&status=complete");
-      await page.getByRole("button", { name: "Clear filters" }).click();
-      await choose(page, "marks", "traced");
-      await page.waitForURL(/mark=traced/);
-      await untilShown(page, "mark=traced");
-      assert.equal(await page.locator(".col-experiment .mark").first().innerText(), "traced");
-      await page.getByRole("button", { name: "Clear filters" }).click();
-      await page.locator("details.field-list summary").filter({ hasText: "figures" }).click();
-      const field = page.getByLabel("speed against published, at most, %");
-      await field.fill("98");
-      await field.press("Tab");
-      await page.waitForURL(/speed_against_reference_at_most=0.98/);
-      await untilShown(page, "speed_against_reference_at_most=0.98");
-      await page.reload();
-      await untilShown(page, "speed_against_reference_at_most=0.98");
     });
   });
 
@@ -243,28 +183,6 @@ describe("the runs page", () => {
       const runs = text.trimEnd().split("\n").map((line) => JSON.parse(line));
       assert.equal(runs.length, total);
       assert.ok(runs.every((run) => run.status === "failed"));
-    });
-  });
-
-  test("says what to do when nothing matches", async () => {
-    await withPage(browser, `${daemon.url}/runs?q=nosuchrun`, {}, async (page) => {
-      await page.getByRole("heading", { name: "No run matches" }).waitFor();
-      await page.getByRole("button", { name: "Clear filters" }).last().click();
-      await rows(page).first().waitFor();
-      assert.equal(new URL(page.url()).search, "");
-    });
-  });
-
-  test("finds a run as its name is typed", async () => {
-    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
-      await rows(page).first().waitFor();
-      const field = page.getByLabel("name or path");
-      const example = await field.getAttribute("placeholder");
-      const { total } = await daemon.get(`/api/v1/runs?limit=1&q=${encodeURIComponent(example)}`);
-      assert.ok(total > 0, `the example "${example}" finds runs`);
-      await field.pressSequentially("gpus384");
-      await until("one run", async () => (await rows(page).count()) === 1);
-      assert.match(await cells(page, "experiment").innerText(), /gpus384/);
     });
   });
 
@@ -316,6 +234,7 @@ describe("the runs page", () => {
   test("keeps every list that opens over it inside the window", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();
+      await more(page).click();
       const summaries = page.locator("details.choice summary");
       const beyond = [];
       for (const width of [1280, 1024, 720, 390]) {
@@ -337,6 +256,7 @@ describe("the runs page", () => {
   test("closes such a list by Esc, by a click beside it and by another one", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();
+      await more(page).click();
       const marks = popUp(page, "marks").locator("summary");
       await popUp(page, "figures").locator("summary").click();
       await page.getByLabel("MFU, at least, %").focus();

@@ -162,7 +162,7 @@ TEST(RunFigures, FilterByRangeCauseAndMark) {
   EXPECT_EQ(speed({}, 0.94), 1);
   EXPECT_EQ(speed(0.9, 1.1), 2);
   EXPECT_EQ(count([](RunFilter& filter) { filter.tokens_per_s_per_gpu.at_least = 90; }), 2);
-  EXPECT_EQ(count([](RunFilter& filter) { filter.mfu_model_flops_reference.at_most = 0.25; }), 1);
+  EXPECT_EQ(count([](RunFilter& filter) { filter.mfu.at_most = 0.25; }), 1);
   EXPECT_EQ(count([](RunFilter& filter) { filter.failure_cause = {"cuda_oom", "hung"}; }), 1);
   EXPECT_EQ(count([](RunFilter& filter) { filter.marks = {parser::RunMark::traced}; }), 1);
   EXPECT_EQ(count([](RunFilter& filter) { filter.marks = {parser::RunMark::profiled}; }), 1);

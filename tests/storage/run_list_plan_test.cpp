@@ -37,7 +37,7 @@ constexpr SortIndex kSortIndexes[] = {
     {RunSortKey::step_time_s_p95, "INDEX run_step_time_s_p95"},
     {RunSortKey::tflops_per_gpu_mean, "INDEX run_tflops_per_gpu_mean"},
     {RunSortKey::tokens_per_s_per_gpu, "INDEX run_tokens_per_s_per_gpu"},
-    {RunSortKey::mfu_model_flops_reference, "INDEX run_mfu_model_flops_reference"},
+    {RunSortKey::mfu, "INDEX run_mfu"},
     {RunSortKey::speed_against_reference, "INDEX run_speed_against_reference"},
     {RunSortKey::failure_cause, "INDEX run_cause_or_null"},
     {RunSortKey::last_iteration, "INDEX run_last_iteration"},
@@ -78,11 +78,12 @@ std::vector<NamedFilter> all_filters() {
   add_covered("cluster", [](F& filter) { filter.cluster = {"x"}; });
   add_covered("status", [](F& filter) { filter.status = {parser::RunStatus::complete}; });
   add_covered("since", [](F& filter) { filter.since = "2026"; });
+  add_covered("before", [](F& filter) { filter.before = "2026"; });
   add_covered("root_id", [](F& filter) { filter.root_id = {1}; });
   add_covered("failure_cause", [](F& filter) { filter.failure_cause = {"x"}; });
   add_covered("marks", [](F& filter) { filter.marks = {parser::RunMark::traced}; });
   add_covered("speed", [](F& filter) { filter.speed_against_reference.at_most = 0.95; });
-  add_covered("MFU", [](F& filter) { filter.mfu_model_flops_reference.at_least = 0.3; });
+  add_covered("MFU", [](F& filter) { filter.mfu.at_least = 0.3; });
   add_covered("tokens", [](F& filter) { filter.tokens_per_s_per_gpu.at_least = 3; });
   add("include_superseded", true, [](F& filter) { filter.include_superseded = true; });
   filters.push_back(all);
@@ -205,6 +206,10 @@ TEST_F(RunListPlans, RunsSinceATimeAreCountedInTheIndexOfEachCombination) {
   EXPECT_THAT(plan_of(tally_sql(sqlite_dialect(), filter)),
               ElementsAre(HasSubstr("run_tally"), HasSubstr("SUBQUERY"),
                           HasSubstr("marks=? AND began_at>?)")));
+  filter.before = "2027";
+  EXPECT_THAT(plan_of(tally_sql(sqlite_dialect(), filter)),
+              ElementsAre(HasSubstr("run_tally"), HasSubstr("SUBQUERY"),
+                          HasSubstr("marks=? AND began_at>? AND began_at<?)")));
 }
 
 TEST_F(RunListPlans, TheNewestOfAnExperimentOrARangeAreSortedWithoutTheirRows) {

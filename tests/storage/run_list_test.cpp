@@ -29,7 +29,7 @@ constexpr RunSortKey kAllKeys[] = {RunSortKey::id,
                                    RunSortKey::step_time_s_p95,
                                    RunSortKey::tflops_per_gpu_mean,
                                    RunSortKey::tokens_per_s_per_gpu,
-                                   RunSortKey::mfu_model_flops_reference,
+                                   RunSortKey::mfu,
                                    RunSortKey::speed_against_reference,
                                    RunSortKey::failure_cause,
                                    RunSortKey::last_iteration,
@@ -56,7 +56,7 @@ IngestBatch random_batch(RootId root, int number, std::mt19937& random) {
                                     0};
   }
   if (below(3) != 0) batch.listed.tokens_per_s_per_gpu = 1000.0 / (1 + below(9));
-  if (below(3) != 0) batch.listed.mfu_model_flops_reference = 1.0 / (2 + below(9));
+  if (below(3) != 0) batch.listed.mfu = 1.0 / (2 + below(9));
   if (below(2) != 0) batch.listed.speed_against_reference = 1.0 + (below(9) - 4) / 100.0;
   if (below(3) == 0) batch.summary.failure_cause = below(2) == 0 ? "cuda_oom" : "time_limit";
   if (below(4) == 0) batch.listed.marks = {parser::RunMark::traced};
@@ -109,8 +109,8 @@ SortValue value_of(const RunRecord& run, RunSortKey key) {
       return tflops ? SortValue(tflops->mean) : SortValue();
     case RunSortKey::tokens_per_s_per_gpu:
       return sort_value(run.listed.tokens_per_s_per_gpu);
-    case RunSortKey::mfu_model_flops_reference:
-      return sort_value(run.listed.mfu_model_flops_reference);
+    case RunSortKey::mfu:
+      return sort_value(run.listed.mfu);
     case RunSortKey::speed_against_reference:
       return sort_value(run.listed.speed_against_reference);
     case RunSortKey::failure_cause:
@@ -241,6 +241,20 @@ std::vector<FilterAndOracle> filters_with_oracles() {
       "nearly all", [](RunFilter& filter) { filter.since = "2026-01-02"; },
       [=](const RunRecord& run) { return began_since(run, "2026-01-02"); });
   add(
+      "before a time", [](RunFilter& filter) { filter.before = "2026-01-03"; },
+      [=](const RunRecord& run) { return !began_since(run, "2026-01-03"); });
+  add(
+      "of one day",
+      [](RunFilter& filter) {
+        filter.since = "2026-01-02";
+        filter.before = "2026-01-03";
+        filter.gpu_count = {16};
+      },
+      [=](const RunRecord& run) {
+        return began_since(run, "2026-01-02") && !began_since(run, "2026-01-03") &&
+               run.configuration.value("gpu_count") == "16";
+      });
+  add(
       "one combination's, since a time",
       [](RunFilter& filter) {
         filter.since = "2026-01-03";
@@ -328,6 +342,11 @@ TEST(RunList, RunsOfMoreThanAThousandCombinationsPageTheSame) {
   std::vector<RunRecord> matching = all_runs(reader);
   std::erase_if(matching,
                 [&](const RunRecord& run) { return run.path.launched_at < *query.filter.since; });
+  EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, query.sort, true));
+  EXPECT_EQ(reader.runs(query).total, expected_total(query.filter, matching));
+  query.filter.before = "2026-01-01T00:15";
+  std::erase_if(matching,
+                [&](const RunRecord& run) { return run.path.launched_at >= *query.filter.before; });
   EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, query.sort, true));
   EXPECT_EQ(reader.runs(query).total, expected_total(query.filter, matching));
 }

@@ -34,15 +34,14 @@ test("a page that opens with one cluster chosen offers the others, of roots and 
   globalThis.fetch = (async (input: unknown) => {
     asked.push(String(input));
     if (asked.length === 1) throw new TypeError("fetch failed");
-    const runs = [{ cluster: "alpha" }, { cluster: "delta" }, { cluster: null }];
-    return new Response(JSON.stringify({ runs }), { status: 200 });
+    return new Response(JSON.stringify({ cluster: ["alpha", "delta"] }), { status: 200 });
   }) as typeof fetch;
   rootList.value = kRoots;
   await askClusters();
   assert.deepEqual(clusters.value, ["zeta"]);
   await askClusters();
   await askClusters();
-  assert.deepEqual(asked, ["/api/v1/runs?limit=500", "/api/v1/runs?limit=500"]);
+  assert.deepEqual(asked, ["/api/v1/choices", "/api/v1/choices"]);
   assert.deepEqual(clusters.value, ["alpha", "delta", "zeta"]);
 });
 

@@ -1,13 +1,11 @@
 // The runs page's URL, and what follows from it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Run } from "../../web/src/api/types";
 import {
   apiQuery,
   exportHref,
   isFiltered,
   listKey,
-  matchesFilters,
   nextSort,
   readListState,
   sortDirection,
@@ -15,7 +13,15 @@ import {
   withoutFilters,
   writeListState,
 } from "../../web/src/state/list_state";
-import { compareHref, excessWords, readPicks, strangerWords, togglePick } from "../../web/src/state/picks";
+import { addressFilters } from "../../web/src/state/address_filters";
+import { unknownKeyWords } from "../../web/src/state/unknown_keys";
+import {
+  compareHref,
+  excessWords,
+  readPicks,
+  strangerWords,
+  togglePick,
+} from "../../web/src/state/picks";
 import { formatWorkload } from "../../web/src/format";
 import { pageOf } from "../../web/src/state/location";
 import { choicesByWord } from "../../web/src/state/one_name";
@@ -39,7 +45,7 @@ test("the API is asked for what the page filters by", () => {
 });
 
 test("several values of a filter, and ranges, stand in the URL and in the question", () => {
-  const query = "status=failed&status=invalid&mark=none&mfu_model_flops_reference_at_least=0.3";
+  const query = "status=failed&status=invalid&mark=none&mfu_at_least=0.3";
   assert.equal(writeListState(stateOf(query)).toString(), query);
   assert.deepEqual(apiQuery(stateOf(query), 50, null).getAll("status"), ["failed", "invalid"]);
   assert.equal(isFiltered(stateOf("speed_against_reference_at_most=1")), true);
@@ -49,6 +55,52 @@ test("several values of a filter, and ranges, stand in the URL and in the questi
   );
   assert.deepEqual(toggled(["a"], "b"), ["a", "b"]);
   assert.deepEqual(toggled(["a", "b"], "a"), ["b"]);
+});
+
+test("every filter of the API is kept, asked for and exported", () => {
+  const query =
+    "status=failed&workload=grok1&model_size=314b&dtype=fp8&gpu_type=gb200&gpu_count=512&" +
+    "gpu_count=1024&release=25.08&cluster=eos&failure_cause=hung&mark=implausible&experiment=e&" +
+    "job_id=7&root_id=2&since=2025-12-20&before=2025-12-23T05%3A00%3A00Z&include_superseded=true&" +
+    "mfu_at_least=0.2&mfu_at_most=0.6";
+  assert.equal(writeListState(stateOf(query)).toString(), query);
+  const href = `/api/v1/runs.ndjson?${query}&sort=-launched_at`;
+  assert.equal(exportHref(stateOf(query), "ndjson"), href);
+  const asked = apiQuery(stateOf(query), 50, null);
+  for (const [key, value] of new URLSearchParams(query)) {
+    assert.ok(asked.getAll(key).includes(value), key);
+    assert.equal(isFiltered(stateOf(`${key}=${encodeURIComponent(value)}`)), true, key);
+  }
+  assert.equal(writeListState(withoutFilters(stateOf(query))).toString(), "");
+  assert.equal(unknownKeyWords(new URLSearchParams(query)), "");
+});
+
+test("what is the default anyway is no filter", () => {
+  assert.equal(isFiltered(stateOf("include_superseded=false&since=&before=%20")), false);
+  assert.equal(writeListState(stateOf("include_superseded=false")).toString(), "");
+});
+
+test("what an address asks for that the page does not know is told", () => {
+  const words = (query: string) => unknownKeyWords(new URLSearchParams(query));
+  assert.equal(words("q=a&sort=experiment&pick=3"), "");
+  assert.equal(
+    words("xyz=1&xyz=2&q=a"),
+    "The address asks for 'xyz', which this page does not know: " +
+      "the list is as it would be without it.",
+  );
+  assert.match(words("gpus=8&limit=5"), /asks for 'gpus', 'limit', which .* without them\.$/);
+});
+
+test("a filter that has no field is named, and can be taken away", () => {
+  const state = stateOf("q=a&job_id=7&job_id=8&root_id=2&root_id=9&include_superseded=true");
+  const filters = addressFilters(state, [{ id: 2, path: "/lustre/llmb" }]);
+  assert.deepEqual(
+    filters.map(({ label, value }) => `${label} ${value}`),
+    ["job 7", "job 8", "tree /lustre/llmb", "tree 9", "with superseded runs"],
+  );
+  assert.deepEqual(filters[0]?.without, { ...state, job_id: ["8"] });
+  assert.deepEqual(filters[4]?.without, { ...state, include_superseded: "" });
+  assert.deepEqual(addressFilters(stateOf("status=failed&since=2025-12-20"), []), []);
 });
 
 test("a pick leaves the list the same, another filter does not", () => {
@@ -69,28 +121,6 @@ test("a column sorts its own way first, then the other", () => {
   assert.equal(nextSort("x", "tflops_per_gpu_mean", "descending"), "-tflops_per_gpu_mean");
   assert.equal(sortDirection("-launched_at", "launched_at"), "descending");
   assert.equal(sortDirection("-launched_at", "grown_at"), null);
-});
-
-test("a run that no longer matches leaves the list", () => {
-  const figures = { speed_against_reference: 0.93, marks: ["traced"] };
-  const run = { status: "complete", dtype: "fp8", is_superseded: false, ...figures } as Run;
-  assert.equal(matchesFilters(run, stateOf("")), true);
-  assert.equal(matchesFilters(run, stateOf("status=complete&dtype=fp8")), true);
-  assert.equal(matchesFilters(run, stateOf("status=running")), false);
-  assert.equal(matchesFilters(run, stateOf("status=running&status=complete")), true);
-  assert.equal(matchesFilters(run, stateOf("mark=proxy&mark=traced")), true);
-  assert.equal(matchesFilters(run, stateOf("mark=none")), false);
-  assert.equal(matchesFilters({ ...run, marks: [] }, stateOf("mark=none")), true);
-  assert.equal(matchesFilters(run, stateOf("speed_against_reference_at_most=0.95")), true);
-  assert.equal(matchesFilters(run, stateOf("speed_against_reference_at_least=0.95")), false);
-  assert.equal(
-    matchesFilters(
-      { ...run, speed_against_reference: null },
-      stateOf("speed_against_reference_at_most=0.95"),
-    ),
-    false,
-  );
-  assert.equal(matchesFilters({ ...run, is_superseded: true }, stateOf("")), false);
 });
 
 test("paths name pages", () => {

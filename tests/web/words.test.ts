@@ -10,6 +10,7 @@ import type {
   Reference,
   RunDetails,
   RunInsight,
+  RunMetrics,
   Steps,
 } from "../../web/src/api/types";
 import { tableCsv, tableMarkdown } from "../../web/src/export_text";
@@ -17,7 +18,8 @@ import { earlierRoots, failureParts } from "../../web/src/failure_parts";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
 import { agreementWords } from "../../web/src/agreement_words";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
-import { leftOutReasons, marksWords } from "../../web/src/mark_words";
+import { leftOutReasons, markWord, marksWords } from "../../web/src/mark_words";
+import { otherMfu } from "../../web/src/mfu_words";
 import { limitWords, outlookOf } from "../../web/src/outlook";
 import { isFinal } from "../../web/src/final_problem";
 import { rankName, rankQuantity, rankRange, rankValue } from "../../web/src/rank_words";
@@ -372,9 +374,31 @@ test("a run that is left out says its own reason, and no other's", () => {
     "It is a proxy: it has fewer layers than its model, and its speed is not the model's.",
   ]);
   assert.deepEqual(reasons({ marks: [] }), []);
+  const beyond = reasons({ marks: ["implausible"] }).join();
+  assert.match(beyond, /more than the GPU can do: MFU above 100 %/);
+  assert.equal(markWord("implausible"), "implausible");
   assert.match(reasons({ marks: [], status: "failed" }).join(), /^It is no complete run: all is/);
   assert.equal(marksWords(["failed", "on_cpu"]), "failed and on CPU");
   assert.equal(marksWords([]), "without what their speed takes");
+});
+
+test("MFU by other ways is told where it has a value, and another one than the document's", () => {
+  const metric = (formula: string, value: number | null) =>
+    ({ value, unit: "1", reason: null, formula, inputs: [] }) as const;
+  const words = (shown: [string, number | null], causal: number | null = null) =>
+    otherMfu({
+      mfu: metric(...shown),
+      mfu_model_flops_reference: metric("by model FLOPs", 0.4123),
+      mfu_tflops_per_gpu: metric("by TFLOPS", 0.3811),
+      mfu_causal: metric("causal", causal),
+    } as unknown as RunMetrics["metrics"]);
+  assert.equal(words(["by model FLOPs", 0.4123]), "38.1 % by the logged TFLOPS");
+  assert.equal(
+    words(["by TFLOPS", 0.3811], 0.35),
+    "41.2 % by model FLOPs, 35.0 % with attention counted half",
+  );
+  assert.equal(words(["its own", 0.41228]), "38.1 % by the logged TFLOPS", "the same as shown");
+  assert.equal(words(["its own", null]), "41.2 % by model FLOPs, 38.1 % by the logged TFLOPS");
 });
 
 test("the count of runs says on paper how many of them it has", () => {

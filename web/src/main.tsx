@@ -1,6 +1,7 @@
 // Where the page begins: routing, the live stream, and the page that the URL names.
 import "uplot/dist/uPlot.min.css";
 import "./styles/base.css";
+import "./styles/filters.css";
 import "./styles/runs.css";
 import "./styles/run.css";
 import "./styles/results.css";

@@ -8,6 +8,7 @@ const kWords: Record<string, string> = {
   function_check: "checkpoint load",
   proxy: "proxy",
   on_cpu: "on CPU",
+  implausible: "implausible",
 };
 
 export function markWord(mark: string): string {
@@ -26,8 +27,13 @@ const kReasons: Record<string, string> = {
   function_check: "It loaded a checkpoint and did one step, which says nothing of speed.",
   proxy: "It is a proxy: it has fewer layers than its model, and its speed is not the model's.",
   on_cpu: "It computed on CPUs: its speed is no GPU's.",
+  implausible: "It is more than the GPU can do: MFU above 100 %.",
   superseded: "Its log was rewritten since.",
 };
+
+export function markReason(mark: string): string | undefined {
+  return kReasons[mark];
+}
 
 export function leftOutReasons({
   marks,

@@ -41,6 +41,10 @@ TEST(DerivedMetrics, ReproducesTheLlamaExamples) {
   EXPECT_NEAR(metrics.days_to_train.value.value(), 126.72, 0.005);
   EXPECT_NEAR(metrics.mfu_tflops_per_gpu.value.value(), 0.3340, 0.00005);
   EXPECT_EQ(metrics.mfu_tflops_per_gpu.inputs.at(1).source, "llama3.1-25.10, gb200 fp8");
+  // Its document: "MFU = avg(TFLOPS_GPU) / (peak GPU FLOPS)".
+  EXPECT_EQ(metrics.mfu.name, "mfu");
+  EXPECT_EQ(metrics.mfu.value, metrics.mfu_tflops_per_gpu.value);
+  EXPECT_NE(metrics.mfu_model_flops_reference.value, metrics.mfu.value);
   EXPECT_EQ(metrics.tokens_per_s.inputs.at(0).source, "llama3.1-25.10 line 24");
   EXPECT_EQ(metrics.tokens_per_s.inputs.at(1).source, "experiment_name");
   EXPECT_EQ(metrics.tokens_per_s.inputs.at(2).source, "window 35-44");
@@ -79,6 +83,7 @@ TEST(DerivedMetrics, ReproducesTheNemotronExamples) {
   EXPECT_NEAR(metrics.tokens_per_s.value.value(), 389371, 0.5);
   EXPECT_NEAR(metrics.days_to_train.value.value(), 29.7, 0.05);
   EXPECT_NEAR(metrics.mfu_model_flops_reference.value.value(), 0.6526, 0.0001);
+  EXPECT_EQ(metrics.mfu.value, metrics.mfu_model_flops_reference.value);
   // Grouped queries and causal attention make the same model cheaper.
   EXPECT_NEAR(metrics.mfu_causal.value.value(), 0.5485, 0.0002);
   EXPECT_FALSE(metrics.mfu_tflops_per_gpu.value);

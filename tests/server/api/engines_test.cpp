@@ -151,6 +151,7 @@ class Engines : public ApiTest {
       }
     }
     for (const Pairs& filter : filters) questions.emplace_back("/api/v1/experiments", filter);
+    questions.emplace_back("/api/v1/choices", Pairs{});
     return questions;
   }
 

@@ -239,6 +239,7 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/runs/{id}/ranks", run + "/ranks"},
       {"/api/v1/runs/{id}/checkpoints", run + "/checkpoints"},
       {"/api/v1/runs/{id}/insight", varied + "/insight"},
+      {"/api/v1/choices", "/api/v1/choices"},
       {"/api/v1/experiments", "/api/v1/experiments"},
       {"/api/v1/jobs", "/api/v1/jobs"},
       {"/api/v1/jobs/{id}", "/api/v1/jobs/1"},

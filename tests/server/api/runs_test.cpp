@@ -161,7 +161,7 @@ TEST_F(RunList, FindsAWorkloadByAnyOfItsNames) {
 
 // As a log of results/24.11/bf16/314b/512 has it: neither workload nor GPU type.
 TEST_F(RunList, FiltersAndShowsByTheRecipeThatARunMatches) {
-  auto batch = sample_batch(root_, "", 9, 49, 7.0);
+  auto batch = sample_batch(root_, "", 9, 49, 14.0);  // at 7 s its MFU would be over 1
   batch.configuration = {};
   for (const auto& [key, value] : {std::pair{"model_size", "314b"}, std::pair{"dtype", "bf16"},
                                    std::pair{"gpu_count", "512"}}) {
@@ -235,23 +235,42 @@ TEST_F(RunList, ShowsFiltersAndSortsWhatTheCatalogMakesOfARun) {
   auto fast = sample_batch(root_, "fast", 1, 49, 7.0);
   fast.listed = {{}, 200.0, 0.5, 1.1, {}, 1};
   auto slow = sample_batch(root_, "slow", 2, 49, 9.0);
-  slow.listed = {{}, 100.0, 0.25, 0.9, {parser::RunMark::proxy}, 1};
+  slow.listed = {{}, 100.0, 0.25, 0.9, {parser::RunMark::proxy, parser::RunMark::implausible}, 1};
   slow.profiles.reset();
   const auto none = sample_batch(root_, "none", 3, 49, 8.0);
   writer_->commit(std::vector{fast, slow, none});
   const Json runs = get_json("/api/v1/runs", {{"sort", "speed_against_reference"}})["runs"];
   EXPECT_EQ(runs[0]["experiment"], "slow");
-  EXPECT_EQ(runs[0]["mfu_model_flops_reference"], 0.25);
+  EXPECT_EQ(runs[0]["mfu"], 0.25);
   EXPECT_EQ(runs[0]["tokens_per_s_per_gpu"], 100.0);
   EXPECT_EQ(runs[0]["speed_against_reference"], 0.9);
-  EXPECT_EQ(runs[0]["marks"], Json::array({"proxy"}));
+  EXPECT_EQ(runs[0]["marks"], Json::array({"proxy", "implausible"}));
   EXPECT_TRUE(runs[2]["speed_against_reference"].is_null());
   const auto count = [&](const Pairs& query) { return get_json("/api/v1/runs", query)["total"]; };
   EXPECT_EQ(count({{"speed_against_reference_at_most", "0.95"}}), 1);
-  EXPECT_EQ(count({{"mfu_model_flops_reference_at_least", "0.25"}}), 2);
+  EXPECT_EQ(count({{"mfu_at_least", "0.25"}}), 2);
   EXPECT_EQ(count({{"mark", "proxy"}}), 1);
+  EXPECT_EQ(count({{"mark", "implausible"}}), 1);
   EXPECT_EQ(count({{"mark", "none"}}), 0);  // the other two have profiles
   EXPECT_EQ(count({{"mark", "profiled"}, {"mark", "proxy"}}), 3);
+}
+
+TEST_F(RunList, ChoicesAreWhatRunsHave) {
+  EXPECT_EQ(get_json("/api/v1/choices")["workload"], Json::array());
+  auto eight = sample_batch(root_, "eight", 1, 49, 7.0);
+  eight.configuration.set("gpu_count", "8", parser::ConfigSource::llmb_config);
+  eight.listed.identity.gpu_count = 8;
+  auto many = sample_batch(root_, "many", 2, 49, 7.0);
+  many.configuration.set("gpu_count", "64", parser::ConfigSource::llmb_config);
+  many.configuration.set("cluster", "eos", parser::ConfigSource::llmb_config);
+  many.listed.identity.gpu_count = 64;
+  writer_->commit(std::vector{many, eight});
+  const Json choices = get_json("/api/v1/choices");
+  EXPECT_EQ(choices["gpu_count"], Json::array({8, 64}));
+  EXPECT_EQ(choices["cluster"], Json::array({"eos"}));
+  EXPECT_EQ(choices["failure_cause"], Json::array());
+  EXPECT_EQ(choices["workload"].size(), 1U);
+  get_json("/api/v1/choices", {{"workload", "x"}}, 400);
 }
 
 TEST_F(RunList, CountsFractionsOfASecondAsLater) {
@@ -260,6 +279,10 @@ TEST_F(RunList, CountsFractionsOfASecondAsLater) {
   writer_->commit({&batch, 1});
   EXPECT_EQ(get_json("/api/v1/runs", {{"since", "2025-12-22T15:00:01Z"}})["total"], 1);
   EXPECT_EQ(get_json("/api/v1/runs", {{"since", "2025-12-22T15:00:02Z"}})["total"], 0);
+  EXPECT_EQ(get_json("/api/v1/runs", {{"before", "2025-12-22T15:00:01Z"}})["total"], 0);
+  EXPECT_EQ(get_json("/api/v1/runs", {{"before", "2025-12-22T15:00:02Z"}})["total"], 1);
+  EXPECT_EQ(get_json("/api/v1/runs", {{"since", "2025-12-22"}, {"before", "2025-12-23"}})["total"],
+            1);
 }
 
 TEST_F(RunList, RefusesWhatItDoesNotKnowAndSaysWhatIsAllowed) {

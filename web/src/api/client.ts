@@ -14,6 +14,7 @@ import type {
   RootList,
   RunAgreement,
   RunCheckpoints,
+  RunChoices,
   RunDetails,
   RunInsight,
   RunList,
@@ -86,6 +87,7 @@ const windowQuery = (window: string) => (window ? `?window=${encodeURIComponent(
 
 export const fetchRuns = (query: URLSearchParams, signal?: AbortSignal) =>
   get<RunList>(`/runs?${query}`, signal);
+export const fetchChoices = () => get<RunChoices>("/choices");
 export const fetchRun = (id: number, signal?: AbortSignal) =>
   get<RunDetails>(`/runs/${id}`, signal);
 export const fetchRunLog = (id: number, query: URLSearchParams, signal?: AbortSignal) =>

@@ -45,6 +45,7 @@ export type {
   RunAgreement,
   RunChange,
   RunCheckpoints,
+  RunChoices,
   RunDetails,
   RunInsight,
   RunJob,

@@ -18,6 +18,7 @@ import {
 import { Sentences } from "../parts/sentences";
 import { StatusMark } from "../parts/status_mark";
 import { clusterWords } from "../cluster_words";
+import { markReason } from "../mark_words";
 import { clusters } from "../state/clusters";
 import { runHistoryHref } from "../state/history";
 import { nowMs } from "../state/service";
@@ -129,15 +130,10 @@ function Notes({ run }: { run: RunDetails }) {
       `The log is gone since ${formatInstant(run.vanished_at, zone.value)}; its steps are kept.`,
     );
   }
-  if (run.is_traced)
-    notes.push("NCCL tracing was on, which slows the steps: not a performance result.");
-  if (run.is_function_check) {
-    notes.push(
-      "A function check: it loaded a checkpoint and did one step, which shows that loading works, " +
-        "and nothing of speed.",
-    );
+  const reasons = run.marks.flatMap((mark) => markReason(mark) ?? []);
+  if (reasons.length > 0) {
+    notes.push(...reasons, "Comparisons leave such a run out unless they are asked for it.");
   }
-  if (run.is_profiled) notes.push("The run was profiled: not a performance result.");
   if (run.reported_tflops_per_gpu !== null) {
     notes.push(
       `At its end the log reports ${formatNumber(run.reported_tflops_per_gpu)} TFLOPS per GPU for ` +

@@ -11,6 +11,7 @@ import {
   formatSpeed,
   kUnknown,
 } from "../format";
+import { otherMfu } from "../mfu_words";
 import { Figure } from "../parts/figure";
 import { WindowForm } from "../parts/window_form";
 
@@ -94,9 +95,9 @@ function Headline({ statistics, metrics }: HeadlineProps) {
         <>
           <Figure
             name="MFU"
-            value={formatPercent(derived.mfu_model_flops_reference.value)}
+            value={formatPercent(derived.mfu.value)}
             note={otherMfu(derived)}
-            metric={derived.mfu_model_flops_reference}
+            metric={derived.mfu}
           />
           <Figure
             name="Tokens/s"
@@ -125,16 +126,6 @@ function Headline({ statistics, metrics }: HeadlineProps) {
       )}
     </div>
   );
-}
-
-function otherMfu(derived: RunMetrics["metrics"]): string {
-  const others = [
-    derived.mfu_tflops_per_gpu.value !== null &&
-      `${formatPercent(derived.mfu_tflops_per_gpu.value)} by the logged TFLOPS`,
-    derived.mfu_causal.value !== null &&
-      `${formatPercent(derived.mfu_causal.value)} with attention counted half`,
-  ].filter(Boolean);
-  return others.join(", ");
 }
 
 function tokensText(tokens: number): string {

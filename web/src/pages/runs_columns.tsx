@@ -119,10 +119,10 @@ export const kColumns: Column[] = [
   number(
     "mfu",
     "MFU",
-    72,
-    "Model FLOPs utilization over the window, by model FLOPs, all workloads alike; the run's page has the document's",
-    { key: "mfu_model_flops_reference", first: "descending" },
-    (run) => formatPercent(run.mfu_model_flops_reference),
+    78,
+    "Model FLOPs utilization over the window, by the formula of the workload's own document",
+    { key: "mfu", first: "descending" },
+    (run) => formatPercent(run.mfu),
   ),
   number(
     "tokens",

@@ -23,10 +23,11 @@ import { compareHref, kPicksMin, togglePick } from "../state/picks";
 import { RunListStore } from "../state/run_list";
 import { rememberedScroll, rememberScroll, runsHref } from "../state/runs_place";
 import { refreshService, rootList, service } from "../state/service";
+import { unknownKeyWords } from "../state/unknown_keys";
 import { isWideScreen } from "../state/wide_screen";
 import { ColumnChoice } from "./column_choice";
 import { PickBar } from "./pick_bar";
-import { shownColumns } from "./runs_columns";
+import { shownColumns, type Column } from "./runs_columns";
 import { RunsFilters } from "./runs_filters";
 import { printedRows, RunsTable } from "./runs_table";
 import { SavedViews } from "./saved_views";
@@ -91,22 +92,9 @@ export function RunsPage() {
     [chosenColumns.value, isWideScreen.value],
   );
   useScrollMemory(key, runs.length > 0 && memory.key === key);
-  const total = store.total.value;
   return (
     <>
-      <div class="page-head">
-        <h1>Runs</h1>
-        <p class="count" aria-live="polite">
-          {phase === "ready" &&
-            runsCountWords({
-              total,
-              isTotalExact: store.isTotalExact.value,
-              isFiltered: isFiltered(state),
-              ...(isPrinted.value ? { printed: printedRows(runs.length) } : {}),
-            })}
-        </p>
-        <StaleNote answeredAt={store.answeredAt.value} />
-      </div>
+      <RunsHead state={state} store={store} />
       {(isFiltered(state) || phase !== "ready" || runs.length > 0) && (
         <RunsFilters
           state={state}
@@ -129,43 +117,78 @@ export function RunsPage() {
       {phase === "ready" && runs.length === 0 && (
         <NoRuns isFiltered={isFiltered(state)} onClear={() => go(withoutFilters(state))} />
       )}
-      {runs.length > 0 && (
-        <>
-          <div class="list-bar">
-            <PickBar picks={state.pick} onClear={() => go({ ...state, pick: [] }, true)} />
-            <ListNews store={store} />
-            <span class="exports">
-              <a href={exportHref(state, "csv")} download>
-                CSV
-              </a>
-              <a href={exportHref(state, "ndjson")} download>
-                NDJSON
-              </a>
-            </span>
-            <SavedViews state={state} />
-            <ColumnChoice />
-          </div>
-          {printedRows(runs.length) < total && (
-            <p class="on-paper">The other runs are not printed; the file CSV has all.</p>
-          )}
-          <div class="runs-frame">
-            <RunsTable
-              runs={runs}
-              rowCount={store.rowCount.value}
-              columns={columns}
-              sort={state.sort}
-              picks={state.pick}
-              onPick={(id) => go({ ...state, pick: togglePick(state.pick, id) }, true)}
-              onCompare={comparePicked}
-              isBusy={store.isBusy.value}
-              onSort={(sortKey, first) =>
-                go({ ...state, sort: nextSort(state.sort, sortKey, first) })
-              }
-              onLook={(end) => void store.ensure(end)}
-            />
-          </div>
-        </>
+      {runs.length > 0 && <RunsList state={state} store={store} columns={columns} />}
+    </>
+  );
+}
+
+interface ListProps {
+  state: ListState;
+  store: RunListStore;
+  columns: Column[];
+}
+
+function RunsHead({ state, store }: Omit<ListProps, "columns">) {
+  const complaint = unknownKeyWords(place.value.query);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Runs</h1>
+        <p class="count" aria-live="polite">
+          {store.phase.value === "ready" &&
+            runsCountWords({
+              total: store.total.value,
+              isTotalExact: store.isTotalExact.value,
+              isFiltered: isFiltered(state),
+              ...(isPrinted.value ? { printed: printedRows(store.runs.value.length) } : {}),
+            })}
+        </p>
+        <StaleNote answeredAt={store.answeredAt.value} />
+      </div>
+      {complaint && (
+        <section class="banner" role="alert">
+          <p>{complaint}</p>
+        </section>
       )}
+    </>
+  );
+}
+
+function RunsList({ state, store, columns }: ListProps) {
+  const runs = store.runs.value;
+  return (
+    <>
+      <div class="list-bar">
+        <PickBar picks={state.pick} onClear={() => go({ ...state, pick: [] }, true)} />
+        <ListNews store={store} />
+        <span class="exports">
+          <a href={exportHref(state, "csv")} download>
+            CSV
+          </a>
+          <a href={exportHref(state, "ndjson")} download>
+            NDJSON
+          </a>
+        </span>
+        <SavedViews state={state} />
+        <ColumnChoice />
+      </div>
+      {printedRows(runs.length) < store.total.value && (
+        <p class="on-paper">The other runs are not printed; the file CSV has all.</p>
+      )}
+      <div class="runs-frame">
+        <RunsTable
+          runs={runs}
+          rowCount={store.rowCount.value}
+          columns={columns}
+          sort={state.sort}
+          picks={state.pick}
+          onPick={(id) => go({ ...state, pick: togglePick(state.pick, id) }, true)}
+          onCompare={comparePicked}
+          isBusy={store.isBusy.value}
+          onSort={(sortKey, first) => go({ ...state, sort: nextSort(state.sort, sortKey, first) })}
+          onLook={(end) => void store.ensure(end)}
+        />
+      </div>
     </>
   );
 }

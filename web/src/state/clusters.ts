@@ -1,11 +1,9 @@
 // The clusters whose runs a page can be narrowed to, alike on every page and whatever is chosen
-// there: those that roots are named by, those of the newest runs, and those answered of since.
+// there: those that roots are named by, those that runs name, and those answered of since.
 import { computed, signal } from "@preact/signals";
-import { fetchRuns } from "../api/client";
+import { fetchChoices } from "../api/client";
 import { clusterNames, type OfCluster } from "../cluster_words";
 import { rootList } from "./service";
-
-const kNewestRuns = 500; // the server's own limit
 
 const learnt = signal<readonly OfCluster[]>([]);
 
@@ -27,7 +25,7 @@ export async function askClusters(): Promise<void> {
   if (isAsked) return;
   isAsked = true;
   try {
-    learnClusters((await fetchRuns(new URLSearchParams({ limit: String(kNewestRuns) }))).runs);
+    learnClusters((await fetchChoices()).cluster.map((cluster) => ({ cluster })));
   } catch {
     isAsked = false; // the next page with a choice tries again
   }

@@ -1,5 +1,5 @@
 // What the runs page shows, as its URL says it: filters, order and picks. Pure.
-import type { Run, RunStatus } from "../api/types";
+import type { RunStatus } from "../api/types";
 import { readPicks } from "./picks";
 
 export const kStatuses: RunStatus[] = [
@@ -12,17 +12,30 @@ export const kStatuses: RunStatus[] = [
 ];
 
 // Filters whose values are learned from the runs.
-export const kChoiceKeys = ["workload", "dtype", "gpu_type", "cluster", "failure_cause"] as const;
+export const kChoiceKeys = [
+  "workload",
+  "model_size",
+  "dtype",
+  "gpu_type",
+  "gpu_count",
+  "release",
+  "cluster",
+  "failure_cause",
+] as const;
 export type ChoiceKey = (typeof kChoiceKeys)[number];
 
-export const kMarks = ["none", "profiled", "traced", "function_check", "proxy", "on_cpu"] as const;
-
-// Figures that are filtered by a range, each with what the API's unit is worth in the field's.
-export const kRangeKeys = [
-  "speed_against_reference",
-  "mfu_model_flops_reference",
-  "tokens_per_s_per_gpu",
+export const kMarks = [
+  "none",
+  "profiled",
+  "traced",
+  "function_check",
+  "proxy",
+  "on_cpu",
+  "implausible",
 ] as const;
+
+// Figures that are filtered by a range, in the API's units.
+export const kRangeKeys = ["speed_against_reference", "mfu", "tokens_per_s_per_gpu"] as const;
 export type RangeKey = (typeof kRangeKeys)[number];
 export type RangeEnd = `${RangeKey}_${"at_least" | "at_most"}`;
 export const kRangeEnds: RangeEnd[] = kRangeKeys.flatMap((key): RangeEnd[] => [
@@ -32,43 +45,62 @@ export const kRangeEnds: RangeEnd[] = kRangeKeys.flatMap((key): RangeEnd[] => [
 
 export const kDefaultSort = "-launched_at";
 
+// Filters that only an address asks for.
+export const kAddressKeys = ["experiment", "job_id", "root_id"] as const;
+
 // Filters of which several values may be asked for: any of them will do.
-const kListKeys = ["status", ...kChoiceKeys, "mark", "experiment"] as const;
+const kListKeys = ["status", ...kChoiceKeys, "mark", ...kAddressKeys] as const;
 export type ListKey = (typeof kListKeys)[number];
 
-export type ListState = Record<ListKey, string[]> & {
-  q: string;
-  ranges: Partial<Record<RangeEnd, string>>;
-  sort: string;
-  pick: number[]; // for a comparison
-};
+// Filters of one value: two instants (or dates), and "true" for what rewritten logs held before.
+const kSingleKeys = ["since", "before", "include_superseded"] as const;
+type SingleKey = (typeof kSingleKeys)[number];
+
+export const kKnownKeys: readonly string[] = [
+  "q",
+  ...kListKeys,
+  ...kSingleKeys,
+  ...kRangeEnds,
+  "sort",
+  "pick",
+];
+
+export type ListState = Record<ListKey, string[]> &
+  Record<SingleKey, string> & {
+    q: string;
+    ranges: Partial<Record<RangeEnd, string>>;
+    sort: string;
+    pick: number[]; // for a comparison
+  };
+
+function singleValue(query: URLSearchParams, key: SingleKey): string {
+  const value = query.get(key)?.trim() ?? "";
+  return key === "include_superseded" && value === "false" ? "" : value; // as without it
+}
 
 export function readListState(query: URLSearchParams): ListState {
-  const list = (key: ListKey) => [...new Set(query.getAll(key).filter(Boolean))];
+  const lists = kListKeys.map((key) => [key, [...new Set(query.getAll(key).filter(Boolean))]]);
+  const singles = kSingleKeys.map((key) => [key, singleValue(query, key)]);
   const ranges: ListState["ranges"] = {};
   for (const key of kRangeEnds) {
     const value = query.get(key)?.trim();
     if (value) ranges[key] = value;
   }
   return {
+    ...(Object.fromEntries(lists) as Record<ListKey, string[]>),
+    ...(Object.fromEntries(singles) as Record<SingleKey, string>),
     q: query.get("q") ?? "",
-    status: list("status"),
-    workload: list("workload"),
-    dtype: list("dtype"),
-    gpu_type: list("gpu_type"),
-    cluster: list("cluster"),
-    failure_cause: list("failure_cause"),
-    mark: list("mark"),
-    experiment: list("experiment"),
     ranges,
     sort: query.get("sort") ?? kDefaultSort,
     pick: readPicks(query.get("pick")),
   };
 }
 
+// Values as they are: of one that is none the API says what is wrong with it.
 function appendFilters(query: URLSearchParams, state: ListState, q: string): void {
   if (q) query.set("q", q);
   for (const key of kListKeys) for (const value of state[key]) query.append(key, value);
+  for (const key of kSingleKeys) if (state[key]) query.set(key, state[key]);
   for (const key of kRangeEnds) {
     const value = state.ranges[key];
     if (value) query.set(key, value);
@@ -104,6 +136,7 @@ export function isFiltered(state: ListState): boolean {
   return (
     state.q.trim() !== "" ||
     kListKeys.some((key) => state[key].length > 0) ||
+    kSingleKeys.some((key) => state[key] !== "") ||
     Object.keys(state.ranges).length > 0
   );
 }
@@ -133,30 +166,4 @@ export function nextSort(sort: string, key: string, first: SortDirection): strin
   const now = sortDirection(sort, key);
   const next = now === null ? first : now === "ascending" ? "descending" : "ascending";
   return next === "ascending" ? key : `-${key}`;
-}
-
-function isInRanges(run: Run, ranges: ListState["ranges"]): boolean {
-  return kRangeKeys.every((key) => {
-    const low = ranges[`${key}_at_least`];
-    const high = ranges[`${key}_at_most`];
-    if (low === undefined && high === undefined) return true;
-    const value = run[key];
-    if (value === null) return false;
-    return !(value < Number(low ?? -Infinity)) && !(value > Number(high ?? Infinity));
-  });
-}
-
-// Whether a run that changed still belongs to the list, as far as the page can tell.
-export function matchesFilters(run: Run, state: ListState): boolean {
-  if (run.is_superseded) return false;
-  for (const key of [...kChoiceKeys, "status", "experiment"] as const) {
-    if (key === "workload") continue; // the server knows its names, and it is that of the list
-    const wanted = state[key];
-    if (wanted.length > 0 && !wanted.includes(run[key] ?? "")) return false;
-  }
-  const { mark } = state;
-  const hasMark = run.marks.some((each) => mark.includes(each));
-  const isUnmarked = run.marks.length === 0 && mark.includes("none");
-  if (mark.length > 0 && !hasMark && !isUnmarked) return false;
-  return isInRanges(run, state.ranges);
 }

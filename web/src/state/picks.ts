@@ -1,4 +1,5 @@
 // The runs that are picked for a comparison, as a URL says them: "3,7,12". Pure.
+import { quotedNames } from "./quoted_names";
 
 export const kPicksMin = 2;
 export const kPicksMax = 8;
@@ -32,23 +33,14 @@ export function excessWords(text: string | null): string {
   );
 }
 
-const kStrangersNamed = 8;
-const kStrangerChars = 24;
-
 // "'abc' is no id of a run and is left out: ids are whole numbers from 1." `text`: lists of runs,
 // those of several sides apart by ";".
 export function strangerWords(text: string): string {
   const parts = text.split(/[,;]/).filter((part) => part.trim() && !isId(part));
   const strangers = [...new Set(parts)];
   if (strangers.length === 0) return "";
-  const named = strangers
-    .slice(0, kStrangersNamed)
-    .map((part) => (part.length > kStrangerChars ? `${part.slice(0, kStrangerChars)}…` : part))
-    .map((part) => `'${part}'`);
-  const more = strangers.length - named.length;
-  const all = more > 0 ? `${named.join(", ")} and ${more} more` : named.join(", ");
   const are = strangers.length === 1 ? "is no id of a run and is" : "are no ids of runs and are";
-  return `${all} ${are} left out: ids are whole numbers from 1.`;
+  return `${quotedNames(strangers)} ${are} left out: ids are whole numbers from 1.`;
 }
 
 export function togglePick(picks: readonly number[], id: number): number[] {

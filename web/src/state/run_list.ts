@@ -3,7 +3,7 @@
 // Where a patch leaves a row out of the order that was asked for, the list says so.
 // One store lives as long as the page, so that who comes back finds the rows where they were.
 import { batch, computed, signal } from "@preact/signals";
-import { asProblem, fetchRun, fetchRuns, isAbort, Problem } from "../api/client";
+import { asProblem, fetchChoices, fetchRun, fetchRuns, isAbort, Problem } from "../api/client";
 import type { LiveListener } from "../api/live";
 import type { Run, RunChange, RunPage } from "../api/types";
 import { formatWorkload } from "../format";
@@ -13,10 +13,10 @@ import {
   apiQuery,
   kChoiceKeys,
   kDefaultSort,
-  matchesFilters,
   type ChoiceKey,
   type ListState,
 } from "./list_state";
+import { filterValue, matchesFilters } from "./matches_filters";
 import { isStillSorted } from "./run_order";
 
 const kFirstRuns = 100; // what is shown at once
@@ -52,8 +52,11 @@ export class RunListStore implements LiveListener {
   readonly isBusy = signal(false);
   readonly choices = signal<Choices>({
     workload: [],
+    model_size: [],
     dtype: [],
     gpu_type: [],
+    gpu_count: [],
+    release: [],
     failure_cause: [],
   });
 
@@ -133,7 +136,7 @@ export class RunListStore implements LiveListener {
       } while (page.next_cursor && runs.length < count);
       this.isOrderOld.value = false;
       this.show(runs, page);
-      this.learnChoices(runs);
+      this.learnFrom(runs);
       if (!this.hasAllChoices) this.learnAllChoices();
     } catch (error) {
       this.tell(error);
@@ -149,7 +152,7 @@ export class RunListStore implements LiveListener {
       const page = await fetchRuns(apiQuery(state, kPageRuns, nextCursor), request.signal);
       if (this.request !== request || this.nextCursor !== nextCursor) return true;
       this.show(this.runs.value.concat(page.runs), page);
-      this.learnChoices(page.runs);
+      this.learnFrom(page.runs);
       return true;
     } catch (error) {
       this.tell(error);
@@ -218,26 +221,33 @@ export class RunListStore implements LiveListener {
     });
   }
 
-  // What the filters can be set to: the values of the newest runs, and of all seen since.
+  // What the filters can be set to: the values of all runs, and of those seen since.
   private learnAllChoices(): void {
     this.hasAllChoices = true;
     setTimeout(() => {
-      fetchRuns(new URLSearchParams({ limit: String(kPageRuns) })).then(
-        (page) => this.learnChoices(page.runs),
+      fetchChoices().then(
+        (all) => {
+          learnClusters(all.cluster.map((cluster) => ({ cluster })));
+          this.learnChoices((key) => all[key].map(String));
+        },
         () => (this.hasAllChoices = false), // the next load tries again
       );
     }, kChoicesAfterMs);
   }
 
-  private learnChoices(runs: Run[]): void {
+  private learnFrom(runs: Run[]): void {
     learnClusters(runs);
+    this.learnChoices((key) => runs.map((run) => filterValue(run, key)));
+  }
+
+  private learnChoices(valuesOf: (key: LearntKey) => readonly (string | null)[]): void {
     const before = this.choices.peek();
     const after = { ...before };
     let isNew = false;
     for (const key of kLearntKeys) {
       const values = new Set(before[key]);
       const names = new Set(before[key].map((value) => nameOf(key, value)));
-      for (const { [key]: value } of runs) {
+      for (const value of valuesOf(key)) {
         if (!value || names.has(nameOf(key, value))) continue;
         values.add(value);
         names.add(nameOf(key, value));

@@ -1,0 +1,55 @@
+// Which runs are marked as no performance result, and why.
+#include "parser/statistics/run_marks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace llmb::parser {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<RunMarkReason> marks_with(const DerivedMetrics& metrics) {
+  RunSummary summary;
+  summary.status = RunStatus::complete;
+  summary.step_time_s = WindowStatistics{};
+  const RunConfiguration configuration;
+  return marks_of({.summary = summary, .configuration = configuration, .metrics = &metrics});
+}
+
+TEST(RunMarks, MoreThanTheGpuCanDoIsImplausible) {
+  DerivedMetrics logged;
+  logged.mfu_tflops_per_gpu.value = 1.072;
+  const auto by_log = marks_with(logged);
+  ASSERT_EQ(by_log.size(), 1U);
+  EXPECT_EQ(by_log[0].mark, RunMark::implausible);
+  EXPECT_THAT(by_log[0].reason, HasSubstr("107.2 % of its peak, as the logged TFLOPS"));
+  EXPECT_THAT(exclusion_reason(by_log, {}), HasSubstr("107.2 %"));
+  EXPECT_THAT(exclusion_reason(by_log, {RunMark::implausible}), IsEmpty());
+
+  DerivedMetrics timed;
+  timed.mfu_causal.value = 2.5;
+  const auto by_time = marks_with(timed);
+  ASSERT_EQ(by_time.size(), 1U);
+  EXPECT_THAT(by_time[0].reason, HasSubstr("250.0 % of its peak, as the step time"));
+}
+
+TEST(RunMarks, WhatAGpuMayDoIsNotImplausible) {
+  DerivedMetrics metrics;
+  metrics.mfu_tflops_per_gpu.value = 1.0;
+  metrics.mfu_causal.value = 0.9;
+  // It counts the whole square of the attention, of which half is done.
+  metrics.mfu_model_flops_reference.value = 1.1;
+  EXPECT_THAT(marks_with(metrics), IsEmpty());
+  EXPECT_THAT(marks_with({}), IsEmpty());
+}
+
+TEST(RunMarks, ImplausibleIsOneThatMayBeIncluded) {
+  const auto marks = parse_run_marks("proxy,implausible");
+  ASSERT_TRUE(marks);
+  EXPECT_EQ(*marks, (RunMarkSet{RunMark::proxy, RunMark::implausible}));
+}
+
+}  // namespace
+}  // namespace llmb::parser

@@ -1,0 +1,66 @@
+// The filter of runs by figures: each from a value on, up to one, or both.
+import { FilterPopUp } from "../parts/filter_pop_up";
+import { formatPlural } from "../format";
+import { kRangeKeys, type ListState, type RangeEnd, type RangeKey } from "../state/list_state";
+
+const kRangeLabels: Record<RangeKey, { title: string; scale: number; unit: string }> = {
+  speed_against_reference: { title: "speed against published", scale: 100, unit: "%" },
+  mfu: { title: "MFU", scale: 100, unit: "%" },
+  tokens_per_s_per_gpu: { title: "tokens/s a GPU", scale: 1, unit: "" },
+};
+
+interface Props {
+  state: ListState;
+  onChange: (ranges: ListState["ranges"]) => void;
+}
+
+export function FigureRanges({ state: { ranges }, onChange }: Props) {
+  const count = Object.keys(ranges).length;
+  const text = count === 0 ? "any" : formatPlural(count, "bound");
+  const field = (key: RangeKey, end: "at_least" | "at_most") => {
+    const { title, scale, unit } = kRangeLabels[key];
+    const name: RangeEnd = `${key}_${end}`;
+    const now = ranges[name];
+    const shown = now === undefined ? "" : String(Number((Number(now) * scale).toPrecision(12)));
+    const change = (text: string) => {
+      const next = { ...ranges };
+      const value = Number(text);
+      if (text.trim() === "" || !Number.isFinite(value) || value < 0) delete next[name];
+      else next[name] = String(Number((value / scale).toPrecision(12)));
+      onChange(next);
+    };
+    return (
+      <label class="field">
+        <span>
+          {title}, {end === "at_least" ? "at least" : "at most"}
+          {unit && `, ${unit}`}
+        </span>
+        <input
+          type="number"
+          min="0"
+          step="any"
+          value={shown}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
+      </label>
+    );
+  };
+  return (
+    <FilterPopUp label="figures" text={text} isSet={count > 0}>
+      <fieldset class="choice-list range-list">
+        <legend class="visually-hidden">figures</legend>
+        {kRangeKeys.map((key) => (
+          <div key={key} class="range">
+            {field(key, "at_least")}
+            {field(key, "at_most")}
+          </div>
+        ))}
+        {count > 0 && (
+          <button type="button" class="quiet" onClick={() => onChange({})}>
+            Any figures
+          </button>
+        )}
+      </fieldset>
+    </FilterPopUp>
+  );
+}

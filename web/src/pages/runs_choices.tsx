@@ -1,0 +1,67 @@
+// The filters of the runs page whose values are learned from the runs: how they are called, and how
+// their values are.
+import { ChoiceSet } from "../parts/choice_set";
+import { kNoCluster } from "../cluster_words";
+import { formatCause, formatCount, formatWorkload } from "../format";
+import { clusters } from "../state/clusters";
+import { toggled, type ChoiceKey, type ListState } from "../state/list_state";
+import type { Choices } from "../state/run_list";
+
+const kItself = (value: string) => value;
+
+// An address may ask for what is no number.
+function countWord(value: string): string {
+  return /^\d{1,9}$/.test(value) ? formatCount(Number(value)) : value;
+}
+
+const kWords: Record<ChoiceKey, (value: string) => string> = {
+  workload: formatWorkload,
+  model_size: kItself,
+  dtype: kItself,
+  gpu_type: kItself,
+  gpu_count: countWord,
+  release: kItself,
+  cluster: (value) => (value === "none" ? kNoCluster : value),
+  failure_cause: formatCause,
+};
+
+const kLabels: Record<ChoiceKey, string> = {
+  workload: "workload",
+  model_size: "model size",
+  dtype: "dtype",
+  gpu_type: "GPU type",
+  gpu_count: "GPUs",
+  release: "release",
+  cluster: "cluster",
+  failure_cause: "failed by",
+};
+
+interface Props {
+  keys: readonly ChoiceKey[];
+  state: ListState;
+  choices: Choices;
+  onChange: (state: ListState) => void;
+}
+
+export function RunsChoices({ keys, state, choices, onChange }: Props) {
+  const values: Record<ChoiceKey, readonly string[]> = { ...choices, cluster: clusters.value };
+  // Where nobody named a cluster there is nothing to choose.
+  const offered = keys.filter(
+    (key) => key !== "cluster" || values.cluster.length > 0 || state.cluster.length > 0,
+  );
+  return (
+    <>
+      {offered.map((key) => (
+        <ChoiceSet
+          key={key}
+          label={kLabels[key]}
+          chosen={state[key]}
+          values={values[key]}
+          word={kWords[key]}
+          onToggle={(value) => onChange({ ...state, [key]: toggled(state[key], value) })}
+          onNone={() => onChange({ ...state, [key]: [] })}
+        />
+      ))}
+    </>
+  );
+}
