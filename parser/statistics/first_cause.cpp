@@ -178,12 +178,19 @@ bool may_follow(const LogEvent& failure, const LogEvent& before) {
          (is_loss && tells_of_a_death(before));
 }
 
-// Collectives that wait for a rank, and a program that waits for its own thread.
+// What ranks say whose collectives another one does not join.
+bool is_of_collectives(const LogEvent& failure) {
+  constexpr std::array<std::string_view, 4> kCauses = {"nccl_timeout", "nccl_error", "gloo_error",
+                                                       "peer_lost"};
+  return std::find(kCauses.begin(), kCauses.end(), failure.cause) != kCauses.end();
+}
+
+// Collectives that wait for a rank, and a program that waits for its own thread. Before the first
+// step an error of the network says more than that somebody did not come.
 bool tells_of_a_wait(const LogEvent& failure) {
-  constexpr std::array<std::string_view, 4> kWaits = {"nccl_timeout", "nccl_error", "gloo_error",
-                                                      "peer_lost"};
-  return std::find(kWaits.begin(), kWaits.end(), failure.cause) != kWaits.end() ||
-         (failure.cause == "python_exception" && failure.line.ends_with("queue.Empty"));
+  return failure.cause == "nccl_timeout" ||
+         (failure.cause == "python_exception" && failure.line.ends_with("queue.Empty")) ||
+         (failure.steps_before > 0 && is_of_collectives(failure));
 }
 
 // "WARNING saver-thread: … Disk quota exceeded": what may keep a rank from coming.
@@ -334,7 +341,9 @@ void FirstCause::offer(const LogEvent& failure) {
   if (chosen_ != nullptr && may_follow(failure, *chosen_)) return;
   // Not a step came behind the warning: half an hour later others wait no longer.
   const bool was_warned = warned_ != nullptr && warned_->steps_before == failure.steps_before;
-  chosen_ = was_warned && tells_of_a_wait(failure) ? warned_ : &failure;
+  const bool explains_more =
+      chosen_ == warned_ && depth_ < CauseDepth::survivable && is_of_collectives(failure);
+  chosen_ = was_warned && (tells_of_a_wait(failure) || explains_more) ? warned_ : &failure;
   depth_ = depth;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "parser/foundation/instant.h"
 #include "parser/foundation/parse_number.h"
 #include "server/api/request_error.h"
 
@@ -110,7 +109,7 @@ std::optional<bool> QueryParameters::boolean(std::string_view name) const {
       fmt::format("Parameter '{}' is '{}'; it has to be true or false.", name, *value));
 }
 
-std::optional<std::string> QueryParameters::instant(std::string_view name) const {
+std::optional<parser::Instant> QueryParameters::instant(std::string_view name) const {
   const auto value = text(name);
   if (!value) return std::nullopt;
   const auto instant = parser::parse_instant(*value);
@@ -120,7 +119,7 @@ std::optional<std::string> QueryParameters::instant(std::string_view name) const
                     "instant (2025-12-22T15:18:33Z).",
                     name, *value));
   }
-  return parser::instant_text_s(*instant);
+  return instant;
 }
 
 template <typename Value>

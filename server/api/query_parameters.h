@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "parser/foundation/instant.h"
 #include "parser/statistics/run_marks.h"
 #include "parser/step_interruption.h"
 #include "parser/window.h"
@@ -33,8 +34,8 @@ class QueryParameters {
                                      std::int64_t max) const;
   std::optional<double> number(std::string_view name, double min, double max) const;
   std::optional<bool> boolean(std::string_view name) const;
-  // A date, or an RFC 3339 instant with any offset; given back in UTC, in whole seconds.
-  std::optional<std::string> instant(std::string_view name) const;
+  // A date, or an RFC 3339 instant with any offset.
+  std::optional<parser::Instant> instant(std::string_view name) const;
   std::optional<parser::Window> window(std::string_view name) const;
   std::optional<parser::AskedWindow> asked_window(std::string_view name) const;  // or "last"
   parser::RunMarkSet run_marks(std::string_view name) const;  // none where it is not given

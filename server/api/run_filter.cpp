@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <limits>
 
+#include "parser/foundation/instant.h"
 #include "server/api/cluster_parameter.h"
 #include "server/api/request_error.h"
 #include "server/report/stored_runs.h"
@@ -69,11 +71,20 @@ void read_marks(const QueryParameters& parameters, storage::RunFilter& filter) {
 }
 
 // Compared as text, where "…33.5Z" stands before "…33Z"; both stand after "…33".
-std::optional<std::string> instant_to_compare(const QueryParameters& parameters,
-                                              std::string_view name) {
-  std::optional<std::string> text = parameters.instant(name);
-  if (text) text->pop_back();
+std::string second_to_compare(std::chrono::sys_seconds second) {
+  std::string text = parser::instant_text_s(second);
+  text.pop_back();
   return text;
+}
+
+// Launches are known to the second: of what is asked for within one, it counts as a whole.
+void read_times(const QueryParameters& parameters, storage::RunFilter& filter) {
+  if (const auto since = parameters.instant("since")) {
+    filter.since = second_to_compare(std::chrono::floor<std::chrono::seconds>(*since));
+  }
+  if (const auto before = parameters.instant("before")) {
+    filter.before = second_to_compare(std::chrono::ceil<std::chrono::seconds>(*before));
+  }
 }
 
 storage::NumberRange read_range(const QueryParameters& parameters, std::string_view name,
@@ -128,8 +139,7 @@ storage::RunFilter read_run_filter(const QueryParameters& parameters,
   filter.tokens_per_s_per_gpu = read_range(parameters, "tokens_per_s_per_gpu", kTokensPerSecondMax);
   filter.mfu = read_range(parameters, "mfu", kRatioMax);
   filter.speed_against_reference = read_range(parameters, "speed_against_reference", kRatioMax);
-  filter.since = instant_to_compare(parameters, "since");
-  filter.before = instant_to_compare(parameters, "before");
+  read_times(parameters, filter);
   filter.job_id = parameters.integers("job_id", 0, kLargest);
   filter.root_id = parameters.integers("root_id", 1, kLargest);
   filter.text = parameters.text("q");

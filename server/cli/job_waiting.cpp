@@ -111,7 +111,8 @@ bool has_ended(const JobRecord& job) {
 // printed: "srun: unrecognized option …".
 struct JobResults {
   report::LogReport report;
-  std::map<storage::JobRowId, std::string> logs;  // of the jobs that have one
+  std::map<storage::JobRowId, std::string> logs;    // of the jobs that have one
+  std::map<storage::JobRowId, std::string> errors;  // why a folder could not be looked into
 };
 
 JobResults results_of(const std::vector<JobRecord>& jobs) {
@@ -121,6 +122,7 @@ JobResults results_of(const std::vector<JobRecord>& jobs) {
     const bool has_none = of_job.log.empty() && job.state == JobState::failed;
     const std::string& log = has_none ? of_job.batch_output : of_job.log;
     if (!log.empty()) results.logs[job.id] = log;
+    if (!of_job.error.empty()) results.errors[job.id] = of_job.error;
   }
   std::vector<std::string> logs;
   for (const auto& [id, log] : results.logs) logs.push_back(log);
@@ -141,17 +143,24 @@ void write_results(const std::vector<JobRecord>& jobs, const report::LogReport& 
 // What a job that Slurm calls completed owes; empty where its log has the steps that it declares.
 std::string lack_of(const JobRecord& job, const JobResults& results) {
   const auto log = results.logs.find(job.id);
-  if (log == results.logs.end()) return "it left no log";
+  if (log == results.logs.end()) {
+    const auto error = results.errors.find(job.id);
+    return error == results.errors.end() ? "it left no log"
+                                         : "its log cannot be looked for: " + error->second;
+  }
   const auto& runs = results.report.runs;
   const auto run = std::find_if(runs.begin(), runs.end(),
                                 [&](const auto& each) { return each.path == log->second; });
   if (run == runs.end()) return "its log could not be read";
+  if (run->facts.segments.empty()) return "its log holds no step";
   const parser::RunSummary& summary = run->judgement.summary;
-  if (!summary.last_iteration) return "its log holds no step";
   if (summary.is_function_check) return "";  // one step is all that it does
+  std::int64_t reached = 0;
+  for (const parser::SegmentFacts& segment : run->facts.segments) {
+    reached = std::max(reached, segment.last_iteration);
+  }
   const std::int64_t declared = summary.declared_last_iteration.value_or(0);
-  if (*summary.last_iteration >= declared) return "";
-  return fmt::format("its log ends at step {} of {}", *summary.last_iteration, declared);
+  return reached >= declared ? "" : fmt::format("its log ends at step {} of {}", reached, declared);
 }
 
 // The exit code of jobs that have ended.

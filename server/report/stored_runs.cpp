@@ -196,6 +196,8 @@ std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
   }
   std::vector<parser::ComparedRun> runs;
   for (const storage::RunRecord& run : records) {
+    // Its metrics are not derived anew here.
+    if (run.listed.marks.contains(parser::RunMark::implausible)) continue;
     parser::ComparedRun compared;
     compared.id = run.id;
     compared.job_id = run.path.job_id;

@@ -94,5 +94,6 @@ test("a day that is still being typed is none", () => {
   assert.equal(isDay("0002-01-01"), false);
   assert.equal(isDay("0202-12-20"), false);
   assert.equal(isDay("2025-13-20"), false);
+  assert.equal(isDay("9999-12-31"), false);
   assert.equal(isDay(""), false);
 });

@@ -375,7 +375,7 @@ test("a run that is left out says its own reason, and no other's", () => {
   ]);
   assert.deepEqual(reasons({ marks: [] }), []);
   const beyond = reasons({ marks: ["implausible"] }).join();
-  assert.match(beyond, /more than the GPU can do: MFU above 100 %/);
+  assert.match(beyond, /more than the GPU can do: its MFU is above 100 %/);
   assert.equal(markWord("implausible"), "implausible");
   assert.match(reasons({ marks: [], status: "failed" }).join(), /^It is no complete run: all is/);
   assert.equal(marksWords(["failed", "on_cpu"]), "failed and on CPU");

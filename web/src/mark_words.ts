@@ -27,7 +27,7 @@ const kReasons: Record<string, string> = {
   function_check: "It loaded a checkpoint and did one step, which says nothing of speed.",
   proxy: "It is a proxy: it has fewer layers than its model, and its speed is not the model's.",
   on_cpu: "It computed on CPUs: its speed is no GPU's.",
-  implausible: "It is more than the GPU can do: MFU above 100 %.",
+  implausible: "It is more than the GPU can do: its MFU is above 100 % by the logged TFLOPS, or with attention counted half.",
   superseded: "Its log was rewritten since.",
 };
 

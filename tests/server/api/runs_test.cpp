@@ -281,6 +281,7 @@ TEST_F(RunList, CountsFractionsOfASecondAsLater) {
   EXPECT_EQ(get_json("/api/v1/runs", {{"since", "2025-12-22T15:00:02Z"}})["total"], 0);
   EXPECT_EQ(get_json("/api/v1/runs", {{"before", "2025-12-22T15:00:01Z"}})["total"], 0);
   EXPECT_EQ(get_json("/api/v1/runs", {{"before", "2025-12-22T15:00:02Z"}})["total"], 1);
+  EXPECT_EQ(get_json("/api/v1/runs", {{"before", "2025-12-22T15:00:01.7Z"}})["total"], 1);
   EXPECT_EQ(get_json("/api/v1/runs", {{"since", "2025-12-22"}, {"before", "2025-12-23"}})["total"],
             1);
 }

@@ -76,7 +76,7 @@ function DayField({ label, day, onChange }: DayFieldProps) {
       <span>{label}</span>
       <input
         type="date"
-        max="9999-12-31"
+        max="9998-12-31"
         value={typed}
         onChange={(event) => change(event.currentTarget.value)}
         onBlur={() => setTyped(day)}

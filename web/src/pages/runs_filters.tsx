@@ -70,10 +70,13 @@ export function RunsFilters({ state, choices, onChange, onClear }: Props) {
   );
 }
 
+// While a day is typed, each one on the way is none that "back" should show again.
+const hasLaunchDays = (state: ListState) => state.since !== "" || state.before !== "";
+
 function seldomCount(state: ListState): number {
   const isSet = [
     ...kSeldomKeys.map((key) => state[key].length > 0),
-    state.since !== "" || state.before !== "",
+    hasLaunchDays(state),
     Object.keys(state.ranges).length > 0,
   ];
   return isSet.filter(Boolean).length;
@@ -101,7 +104,10 @@ function SeldomFilters({ state, choices, onChange }: Omit<Props, "onClear">) {
       {isOpen && (
         <div id="seldom-filters" class="seldom-filters" role="group" aria-label="more filters">
           <RunsChoices keys={kSeldomKeys} state={state} choices={choices} onChange={onChange} />
-          <LaunchDays state={state} onChange={(bounds) => onChange({ ...state, ...bounds })} />
+          <LaunchDays
+            state={state}
+            onChange={(bounds) => onChange({ ...state, ...bounds }, hasLaunchDays(state))}
+          />
           <FigureRanges state={state} onChange={(ranges) => onChange({ ...state, ranges })} />
         </div>
       )}

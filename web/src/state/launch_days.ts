@@ -4,11 +4,12 @@
 import { formatInstant, kUnknown, parseInstant, type Zone } from "../format";
 
 const kYearMin = 1970;
+const kYearMax = 9998; // the day after the last one still has four digits of a year
 
 // A day as a date field has it. While a year is typed it has days such as 0002-01-01, too.
 export function isDay(text: string): boolean {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? parseInstant(text) : null;
-  return at !== null && at.getUTCFullYear() >= kYearMin;
+  return at !== null && at.getUTCFullYear() >= kYearMin && at.getUTCFullYear() <= kYearMax;
 }
 
 // When a day begins, or the one that is `later` days after it. Not each has 24 hours.

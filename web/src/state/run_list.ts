@@ -97,6 +97,7 @@ export class RunListStore implements LiveListener {
   }
 
   onReset(): void {
+    this.hasAllChoices = false; // events were missed, and what they told of
     this.reloads.add(0);
   }
 

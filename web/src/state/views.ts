@@ -16,8 +16,13 @@ function isView(stored: unknown): stored is SavedView {
   return typeof name === "string" && typeof query === "string" && (columns === null || areColumns);
 }
 
+// Of views that were kept when lists called it so.
+const kFormerMfu = /\bmfu_model_flops_reference/g;
+
 const choice = storedChoice<SavedView[]>("llmb.views", [], (stored) =>
-  Array.isArray(stored) && stored.every(isView) ? stored : null,
+  Array.isArray(stored) && stored.every(isView)
+    ? stored.map((view) => ({ ...view, query: view.query.replace(kFormerMfu, "mfu") }))
+    : null,
 );
 
 export const savedViews = choice.value;
