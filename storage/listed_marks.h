@@ -23,6 +23,10 @@ inline std::int64_t bits_of_marks(const parser::RunMarkSet& marks) {
   return bits;
 }
 
+inline bool is_listed_mark(parser::RunMark mark) {
+  return bits_of_marks({mark}) != 0;
+}
+
 inline parser::RunMarkSet marks_of_bits(std::int64_t bits) {
   parser::RunMarkSet marks;
   for (std::size_t i = 0; i < kListedMarks.size(); ++i) {

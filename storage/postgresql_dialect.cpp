@@ -29,7 +29,7 @@ const SqlDialect& postgresql_dialect() {
           "(SELECT count(*) FROM run WHERE run_combination(run.is_superseded, run.root_id,"
           " run.cluster, run.workload, run.model_size, run.dtype, run.gpu_type,"
           " run.gpu_count, run.release, run.status, run.failure_cause, run.marks)"
-          " = run_tally.key{})",
+          " = run_tally.key AND {})",
       .beside_new_runs = {},
       .table_list =
           "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename",

@@ -1,6 +1,7 @@
 #include "storage/run_combinations.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -24,18 +25,13 @@ RunFilter at_any_time(RunFilter filter) {
 // Its last parameter is the number of rows.
 Question tally_question(const SqlDialect& dialect, const RunFilter& filter) {
   Where where = where_of_all(dialect, at_any_time(filter));
-  std::string times;
-  std::vector<SqlParameter> parameters;
-  const auto add = [&](const char* term, const std::optional<std::string>& time) {
-    if (!time) return;
-    times += term;
-    parameters.emplace_back(*time);
-  };
-  add(" AND began_at >= ?", filter.since);
-  add(" AND began_at < ?", filter.before);
-  where.parameters.insert(where.parameters.begin(), parameters.begin(), parameters.end());
-  const std::string runs =
-      filter.has_time() ? fmt::format(fmt::runtime(dialect.runs_in_time), times) : "runs";
+  Where times;
+  times.add_times(filter, "began_at", "began_at");
+  where.parameters.insert(where.parameters.begin(), times.parameters.begin(),
+                          times.parameters.end());
+  const std::string runs = filter.has_time() ? fmt::format(fmt::runtime(dialect.runs_in_time),
+                                                           fmt::join(times.terms, " AND "))
+                                             : "runs";
   return {fmt::format("SELECT key, {} FROM run_tally{} LIMIT ?", runs, where.sql()),
           std::move(where)};
 }

@@ -153,8 +153,7 @@ class FilterTerms {
     // In the second words run_filter covers it: SQLite reads a generated column from the row.
     const bool is_column = may_drive_("began_at") || dialect_.without_index.empty();
     const std::string began = is_column ? "began_at" : "coalesce(launched_at, first_seen_at)";
-    if (filter_.since) where_.add(began + " >= ?", *filter_.since);
-    if (filter_.before) where_.add(began + " < ?", *filter_.before);
+    where_.add_times(filter_, began, began);
   }
 
   void add_text() {
@@ -171,6 +170,12 @@ class FilterTerms {
 };
 
 }  // namespace
+
+void Where::add_times(const RunFilter& filter, const std::string& since_column,
+                      const std::string& before_column) {
+  if (filter.since) add(since_column + " >= ?", *filter.since);
+  if (filter.before) add(before_column + " < ?", *filter.before);
+}
 
 std::string Where::sql() const {
   std::string text;

@@ -25,6 +25,9 @@ struct Where {
     terms.push_back(std::move(term));
     parameters.push_back(std::move(parameter));
   }
+  // The filter's time, each end by the column as it is to be written there.
+  void add_times(const RunFilter& filter, const std::string& since_column,
+                 const std::string& before_column);
   std::string sql() const;  // " WHERE … AND …", or nothing
   void bind(Statement& statement) const;
 };

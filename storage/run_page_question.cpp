@@ -58,13 +58,10 @@ Where where_of_combination(const SqlDialect& dialect, const RunFilter& filter,
                            const std::string& key, const TimesOfIndex& of_index) {
   Where where;
   where.add(std::string(dialect.is_of_combination), key);
-  const auto add = [&](bool is_of_index, std::string_view comparison, const auto& time) {
-    if (!time) return;
-    where.add(fmt::format("{}began_at {} ?", is_of_index ? "" : dialect.without_index, comparison),
-              *time);
+  const auto column = [&](bool is_of_index) {
+    return fmt::format("{}began_at", is_of_index ? "" : dialect.without_index);
   };
-  add(of_index.since, ">=", filter.since);
-  add(of_index.before, "<", filter.before);
+  where.add_times(filter, column(of_index.since), column(of_index.before));
   return where;
 }
 

@@ -38,7 +38,7 @@ const SqlDialect& sqlite_dialect() {
   static const std::string runs_by_combination =
       fmt::format("run_tally JOIN {} ON {}", runs, is_of_tally);
   static const std::string runs_in_time =
-      fmt::format("(SELECT count(*) FROM {} WHERE {}{{}})", runs, is_of_tally);
+      fmt::format("(SELECT count(*) FROM {} WHERE {} AND {{}})", runs, is_of_tally);
   static const SqlDialect dialect{
       .without_index = "+",
       .contains = "{} LIKE ? ESCAPE '\\'",

@@ -37,7 +37,7 @@ storage::ListedResult listed_result(const parser::Catalog& catalog,
                                        .is_proxy = judgement.match.is_proxy(),
                                        .metrics = &metrics.derived});
   for (const parser::RunMarkReason& mark : marks) {
-    if (storage::bits_of_marks({mark.mark}) != 0) listed.marks.insert(mark.mark);
+    if (storage::is_listed_mark(mark.mark)) listed.marks.insert(mark.mark);
   }
   return listed;
 }

@@ -9,6 +9,7 @@
 #include "server/report/refused_lines.h"
 #include "server/report/report.h"
 #include "server/report/text_table.h"
+#include "storage/listed_marks.h"
 
 namespace llmb::report {
 namespace {
@@ -137,7 +138,6 @@ void write_counts(const LogReport& report, std::ostream& out) {
 }  // namespace
 
 std::string marks_text(const ReportedRun& run) {
-  using parser::RunMark;
   const parser::RunCondition condition = {.summary = run.judgement.summary,
                                           .configuration = run.run_path.configuration,
                                           .has_profiles = run.is_profiled,
@@ -146,11 +146,8 @@ std::string marks_text(const ReportedRun& run) {
                                           .metrics = &run.judgement.metrics.derived};
   std::string text;
   for (const parser::RunMarkReason& mark : parser::marks_of(condition)) {
-    const bool is_shown = mark.mark == RunMark::profiled || mark.mark == RunMark::traced ||
-                          mark.mark == RunMark::function_check || mark.mark == RunMark::proxy ||
-                          mark.mark == RunMark::on_cpu || mark.mark == RunMark::implausible;
-    if (is_shown)
-      text += (text.empty() ? "" : ", ") + std::string(parser::run_mark_name(mark.mark));
+    if (!storage::is_listed_mark(mark.mark)) continue;  // the status says it
+    text += (text.empty() ? "" : ", ") + std::string(parser::run_mark_name(mark.mark));
   }
   return text;
 }

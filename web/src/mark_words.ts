@@ -27,12 +27,14 @@ const kReasons: Record<string, string> = {
   function_check: "It loaded a checkpoint and did one step, which says nothing of speed.",
   proxy: "It is a proxy: it has fewer layers than its model, and its speed is not the model's.",
   on_cpu: "It computed on CPUs: its speed is no GPU's.",
-  implausible: "It is more than the GPU can do: its MFU is above 100 % by the logged TFLOPS, or with attention counted half.",
+  implausible:
+    "It is more than the GPU can do: its MFU is above 100 % by the logged TFLOPS, or with " +
+    "attention counted half.",
   superseded: "Its log was rewritten since.",
 };
 
-export function markReason(mark: string): string | undefined {
-  return kReasons[mark];
+export function markReasons(marks: readonly string[]): string[] {
+  return marks.flatMap((mark) => kReasons[mark] ?? []);
 }
 
 export function leftOutReasons({
@@ -40,6 +42,6 @@ export function leftOutReasons({
   status,
   status_reason,
 }: Pick<Run, "marks" | "status" | "status_reason">): string[] {
-  const own = marks.flatMap((mark) => kReasons[mark] ?? []);
+  const own = markReasons(marks);
   return status === "complete" ? own : [...own, `It is no complete run: ${status_reason}.`];
 }

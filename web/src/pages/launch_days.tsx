@@ -4,6 +4,7 @@ import { FilterPopUp } from "../parts/filter_pop_up";
 import {
   beforeDayAfter,
   firstDay,
+  hasLaunchBounds,
   isDay,
   lastDay,
   launchWords,
@@ -20,7 +21,7 @@ interface Props {
 export function LaunchDays({ state: { since, before }, onChange }: Props) {
   const first = firstDay(since, zone.value);
   const last = lastDay(before, zone.value);
-  const isSet = since !== "" || before !== "";
+  const isSet = hasLaunchBounds({ since, before });
   return (
     <FilterPopUp label="launched" text={launchWords(since, before, zone.value)} isSet={isSet}>
       <fieldset class="choice-list range-list">

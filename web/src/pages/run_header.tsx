@@ -18,7 +18,7 @@ import {
 import { Sentences } from "../parts/sentences";
 import { StatusMark } from "../parts/status_mark";
 import { clusterWords } from "../cluster_words";
-import { markReason } from "../mark_words";
+import { markReasons } from "../mark_words";
 import { clusters } from "../state/clusters";
 import { runHistoryHref } from "../state/history";
 import { nowMs } from "../state/service";
@@ -130,7 +130,7 @@ function Notes({ run }: { run: RunDetails }) {
       `The log is gone since ${formatInstant(run.vanished_at, zone.value)}; its steps are kept.`,
     );
   }
-  const reasons = run.marks.flatMap((mark) => markReason(mark) ?? []);
+  const reasons = markReasons(run.marks);
   if (reasons.length > 0) {
     notes.push(...reasons, "Comparisons leave such a run out unless they are asked for it.");
   }

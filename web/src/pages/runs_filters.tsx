@@ -12,6 +12,7 @@ import {
   type ChoiceKey,
   type ListState,
 } from "../state/list_state";
+import { hasLaunchBounds } from "../state/launch_days";
 import type { Choices } from "../state/run_list";
 import { markWord } from "../mark_words";
 import { FigureRanges } from "./figure_ranges";
@@ -70,13 +71,10 @@ export function RunsFilters({ state, choices, onChange, onClear }: Props) {
   );
 }
 
-// While a day is typed, each one on the way is none that "back" should show again.
-const hasLaunchDays = (state: ListState) => state.since !== "" || state.before !== "";
-
 function seldomCount(state: ListState): number {
   const isSet = [
     ...kSeldomKeys.map((key) => state[key].length > 0),
-    hasLaunchDays(state),
+    hasLaunchBounds(state),
     Object.keys(state.ranges).length > 0,
   ];
   return isSet.filter(Boolean).length;
@@ -106,7 +104,8 @@ function SeldomFilters({ state, choices, onChange }: Omit<Props, "onClear">) {
           <RunsChoices keys={kSeldomKeys} state={state} choices={choices} onChange={onChange} />
           <LaunchDays
             state={state}
-            onChange={(bounds) => onChange({ ...state, ...bounds }, hasLaunchDays(state))}
+            // While a day is typed, each one on the way is none that "back" should show again.
+            onChange={(bounds) => onChange({ ...state, ...bounds }, hasLaunchBounds(state))}
           />
           <FigureRanges state={state} onChange={(ranges) => onChange({ ...state, ranges })} />
         </div>

@@ -1,11 +1,11 @@
 // Why a run is no performance result like others, in a word each.
-import { markReason, markWord } from "../mark_words";
+import { markReasons, markWord } from "../mark_words";
 
 export function Marks({ marks }: { marks: readonly string[] }) {
   return (
     <>
       {marks.map((mark) => (
-        <b key={mark} class="mark" title={markReason(mark)}>
+        <b key={mark} class="mark" title={markReasons([mark]).join()}>
           {markWord(mark)}
         </b>
       ))}

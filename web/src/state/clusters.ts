@@ -18,6 +18,10 @@ export function learnClusters(all: readonly OfCluster[]): void {
   if (after.length > before.length) learnt.value = after.map((cluster) => ({ cluster }));
 }
 
+export function learnClusterNames(names: readonly string[]): void {
+  learnClusters(names.map((cluster) => ({ cluster })));
+}
+
 let isAsked = false;
 
 // Those that no root is named by are known from the runs alone. Once in the life of a page.
@@ -25,7 +29,7 @@ export async function askClusters(): Promise<void> {
   if (isAsked) return;
   isAsked = true;
   try {
-    learnClusters((await fetchChoices()).cluster.map((cluster) => ({ cluster })));
+    learnClusterNames((await fetchChoices()).cluster);
   } catch {
     isAsked = false; // the next page with a choice tries again
   }

@@ -26,6 +26,10 @@ function boundText(at: Date): string {
   return time === "00:00:00.000Z" ? date : `${date}T${time.slice(0, 8)}Z`;
 }
 
+export function hasLaunchBounds({ since, before }: { since: string; before: string }): boolean {
+  return since !== "" || before !== "";
+}
+
 export function sinceDay(day: string, zone: Zone): string {
   return boundText(dayBegin(day, zone, 0));
 }

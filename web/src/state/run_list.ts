@@ -7,7 +7,7 @@ import { asProblem, fetchChoices, fetchRun, fetchRuns, isAbort, Problem } from "
 import type { LiveListener } from "../api/live";
 import type { Run, RunChange, RunPage } from "../api/types";
 import { formatWorkload } from "../format";
-import { learnClusters } from "./clusters";
+import { learnClusterNames, learnClusters } from "./clusters";
 import { Coalescer } from "./coalesce";
 import {
   apiQuery,
@@ -228,7 +228,7 @@ export class RunListStore implements LiveListener {
     setTimeout(() => {
       fetchChoices().then(
         (all) => {
-          learnClusters(all.cluster.map((cluster) => ({ cluster })));
+          learnClusterNames(all.cluster);
           this.learnChoices((key) => all[key].map(String));
         },
         () => (this.hasAllChoices = false), // the next load tries again
