@@ -94,7 +94,6 @@ constexpr auto kCudaErrors = std::to_array<NamedError>({
     {"SYSTEM_", "gpu_unavailable"},
     {"COMPAT_NOT_SUPPORTED_ON_DEVICE", "gpu_unavailable"},
     {"INSUFFICIENT_DRIVER", "gpu_unavailable"},
-    {"NO_BINARY_FOR_GPU", "gpu_unavailable"},
     {"UNSUPPORTED_PTX_VERSION", "gpu_unavailable"},
 });
 
@@ -119,7 +118,6 @@ constexpr auto kCudaMessages = std::to_array<NamedError>({
     {"CUDA driver version", "gpu_unavailable"},
     {"all CUDA-capable devices", "gpu_unavailable"},
     {"CUDA-capable device(s)", "gpu_unavailable"},
-    {"no kernel image", "gpu_unavailable"},
 });
 
 std::string_view cause_of_signal_number(int signal) {

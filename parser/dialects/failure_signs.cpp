@@ -222,7 +222,7 @@ constexpr std::array kSignsOfOne = {
     by_number("nvml error: ", cause_of_nvml_message),
     failure("gpu_hardware_error", "SLICE_FAILURE_"),
     failure("gpu_hardware_error", "Session is failing", R"(session error)"),
-    failure("gpu_unavailable", "no kernel image is available"),
+    failure("cuda_error", "no kernel image is available"),
     failure("gpu_unavailable", "rror 802", R"((?i)error 802\b)"),
     in_error("gpu_unavailable", "driver on your system is too old"),
     in_error("gpu_unavailable", "setup doesn't support bf16/gpu"),

@@ -146,9 +146,10 @@ bool is_ended_step(const LogEvent& failure) {
 bool names_the_reason(const LogEvent& failure, const LogEvent& end) {
   if (!ends_from_outside(failure)) return false;
   if (is_ended_step(end)) return holds_any(failure.line, {" DUE TO "});
-  // It sends SIGINT first, whoever ends the job.
-  const bool is_of_lsf =
-      end.cause == "interrupted" || holds_any(end.line, {"Exited with exit code "});
+  // It sends SIGINT first, whoever ends the job; a launcher that is ended so leaves a traceback
+  // which names no exception.
+  const bool is_of_lsf = end.cause == "interrupted" || end.cause == "python_traceback" ||
+                         holds_any(end.line, {"Exited with exit code "});
   return is_of_lsf && holds_any(failure.line, {"TERM_"});
 }
 
@@ -315,7 +316,8 @@ void FirstCause::offer(const LogEvent& failure) {
   const CauseDepth depth = depth_of(failure);
   if (known != nullptr && known->ends_run_over && depth != CauseDepth::survivable) {
     const bool is_teardown = chosen_ != nullptr && depth_ < *known->ends_run_over &&
-                             depth_ != CauseDepth::complaint && depth_ != CauseDepth::survivable;
+                             depth_ != CauseDepth::complaint && depth_ != CauseDepth::survivable &&
+                             !names_the_reason(failure, *chosen_);
     was_torn_down_ = was_torn_down_ || is_teardown;
     if (is_teardown) return;
     // A task had failed, and nothing better than a complaint was said before.

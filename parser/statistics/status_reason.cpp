@@ -39,6 +39,13 @@ std::string window_name(const StatusEvidence& evidence) {
   return "window " + to_string(evidence.window);
 }
 
+// Where a result is made of the last step, the window follows a run that goes on.
+bool is_newest_step_only(const StatusEvidence& evidence) {
+  return evidence.window.size() == 1 && evidence.declared_last_iteration &&
+         evidence.window.last_iteration == evidence.segment.last_iteration &&
+         !evidence.last_was_reached();
+}
+
 // Restarts and survived failures: part of the sentence whatever the status.
 std::string history(const StatusEvidence& evidence) {
   std::string text;
@@ -197,7 +204,9 @@ std::string unfinished_reason(const StatusEvidence& evidence, bool is_running) {
   std::string text;
   const bool is_whole = evidence.coverage.is_whole();
   const bool all_were_run = evidence.last_was_reached();
-  if (is_whole) {
+  if (is_whole && is_running && is_newest_step_only(evidence)) {
+    text = window_name(evidence) + " is the newest step alone; ";
+  } else if (is_whole) {
     text = window_name(evidence) + " is whole; ";
   } else if (all_were_run) {
     text = steps_run(evidence) + ", ";

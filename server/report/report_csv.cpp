@@ -68,7 +68,7 @@ void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
   line.add(metrics.tokens_per_s.value);
   line.add(metrics.days_to_train.value);
   line.add(mfu.value);
-  line.add(std::string_view(mfu.formula));
+  line.add(std::string_view(mfu.value ? mfu.formula : ""));
   const std::string marks = marks_text(run);
   line.add(std::string_view(marks));
 }

@@ -152,6 +152,17 @@ TEST(CauseEvaluation, OfHealthyResearchGroupsCutAtEveryTenth) {
   judge_healthy_logs("healthy_research_groups", 2);
 }
 
+// The likenesses of `framework_developers` and `night_operators`. At first sight 6 of 308 cuts were
+// told with a cause: right behind an attempt's end that the next one follows, and by a fatal line
+// that a model's sample quotes.
+TEST(CauseEvaluation, OfHealthyFrameworkDevelopersCutAtEveryTenth) {
+  judge_healthy_logs("healthy_framework_developers", 1);
+}
+
+TEST(CauseEvaluation, OfHealthyNightOperatorsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_night_operators", 5);
+}
+
 // The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a
 // cause.
 TEST(CauseEvaluation, OfHealthyOperatedAndOtherCutAtEveryTenth) {

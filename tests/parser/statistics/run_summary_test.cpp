@@ -7,72 +7,13 @@
 #include <limits>
 #include <string>
 
+#include "tests/parser/statistics/log_builder.h"
+
 namespace llmb::parser {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// A log as LogReader would tell it: passes over iterations, and events between them.
-class LogBuilder {
- public:
-  explicit LogBuilder(Dialect dialect = Dialect::nemo, std::int64_t declared_last = 49) {
-    facts.dialect = dialect;
-    facts.declared_last_iteration = declared_last;
-  }
-
-  LogBuilder& run(std::int64_t first, std::int64_t last, std::int64_t interval = 1) {
-    const auto segment = static_cast<std::int32_t>(facts.segments.size());
-    SegmentFacts pass;
-    pass.first_iteration = first;
-    pass.segment = segment;
-    pass.first_offset = samples.size() * 100;
-    for (std::int64_t i = first; i <= last; i += interval) {
-      StepSample sample;
-      sample.segment = segment;
-      sample.iteration = i;
-      sample.step_time_s = 2.0 + static_cast<double>(i % 2);
-      sample.tflops_per_gpu = 500;
-      sample.byte_offset = samples.size() * 100;
-      samples.push_back(sample);
-      pass.last_iteration = i;
-      ++pass.step_count;
-    }
-    facts.segments.push_back(pass);
-    return *this;
-  }
-
-  LogBuilder& failure(std::string cause, std::string line) {
-    facts.events.push_back(event(LogEvent::Kind::failure, std::move(cause), std::move(line)));
-    return *this;
-  }
-
-  // So many steps before where the log ends.
-  LogBuilder& failure_before_last(std::int64_t steps, std::string cause, std::string line) {
-    failure(std::move(cause), std::move(line));
-    facts.events.back().steps_before -= steps;
-    facts.events.back().offset -= static_cast<std::uint64_t>(steps) * 100;
-    return *this;
-  }
-
-  LogBuilder& finish() {
-    facts.events.push_back(event(LogEvent::Kind::finish_marker, "training_done", "after training"));
-    return *this;
-  }
-
-  RunSummary summarize(Window window = {11, 44}, bool may_still_grow = false) const {
-    return summarize_run(samples, facts, window, may_still_grow);
-  }
-
-  std::vector<StepSample> samples;
-  LogFacts facts;
-
- private:
-  LogEvent event(LogEvent::Kind kind, std::string cause, std::string line) const {
-    return {kind, std::move(cause), std::move(line), samples.size() * 100,
-            static_cast<std::int64_t>(samples.size())};
-  }
-};
 
 TEST(RunSummary, CallsALongSilenceHung) {
   const LogBuilder log = LogBuilder().run(0, 20);
@@ -132,6 +73,15 @@ TEST(RunSummary, IsCompleteWithTheWholeWindowAndTheLastIteration) {
   EXPECT_DOUBLE_EQ(summary.step_time_s->mean, 2.5);
   ASSERT_TRUE(summary.tflops_per_gpu);
   EXPECT_EQ(summary.tflops_per_gpu->count, 34);
+}
+
+// Of a document that makes its results of the last step: the window is then the newest one's.
+TEST(RunSummary, DoesNotCallTheNewestStepAWholeWindowWhileARunGoesOn) {
+  const auto log = LogBuilder().run(0, 14);
+  EXPECT_EQ(log.summarize({14, 14}, true).status_reason,
+            "window 14-14 is the newest step alone; the run is at iteration 14 of 49");
+  EXPECT_THAT(log.summarize({14, 14}, false).status_reason, HasSubstr("window 14-14 is whole"));
+  EXPECT_THAT(log.summarize({13, 14}, true).status_reason, HasSubstr("window 13-14 is whole"));
 }
 
 TEST(RunSummary, SaysOfARunThatDiedAfterItsWindowExactlyThat) {
