@@ -61,6 +61,7 @@ end_with_tests() {
 begin() {
   part="$1"
   say "$part"
+  echo "$((SECONDS / 60)) minutes so far."
 }
 
 say "Packages"

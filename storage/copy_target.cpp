@@ -38,7 +38,9 @@ void require_new(Connection& target, const CopyMark& mark) {
     Statement store(target, "SELECT store_id FROM store");
     if (store.step() && store.read_text() == mark.from_store_id) {
       refuse(target, mark,
-             "it is the same database, or a whole copy of it. Nothing in it was changed.");
+             "it is the same database, or a whole copy of it. Nothing in it was changed: a copy is "
+             "begun anew under a name that is not there yet, and takes the old one's place once it "
+             "is whole.");
     }
   }
   if (holds_rows(target, tables)) {

@@ -98,7 +98,7 @@ class Writer {
   // It has said its last word: its runs stay, and any other store may take them over at once.
   void forget_push_agent(const std::string& store_id);
   // All that was pushed as cluster `from` belongs to `to` from now on. Throws StorageError
-  // constraint where both have a tree of one path.
+  // constraint where both have runs of a tree of one path: Reader::trees_of_both().
   void rename_pushed_cluster(const std::string& from, const std::string& to);
 
   // Removes logs, of which `newest` are runs that a plan named, in one transaction; those that do
@@ -153,6 +153,8 @@ class Reader {
   std::int64_t data_revision();
 
   std::vector<RootRecord> roots();
+  // Paths of trees that agents push as cluster `from`, and of which there are runs of `to`.
+  std::vector<std::string> trees_of_both(const std::string& from, const std::string& to);
   // Of which cluster the runs of a root are that name none. A filter by cluster takes them, too.
   parser::TreeClusters tree_clusters();
   // Throws std::invalid_argument for a keyset that is_valid_keyset() refuses.

@@ -58,6 +58,8 @@ struct PushSender {
   std::string store_id;
   std::string cluster;
   parser::Instant now;  // by the server's clock
+  // By how much the sender's own clock is ahead of that.
+  parser::Instant::duration clock_ahead{};
 };
 
 enum class PushVerdict {

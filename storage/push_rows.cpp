@@ -31,6 +31,7 @@ struct StoredWord {
   std::string status_reason;
   bool is_vanished = false;
   std::int64_t step_count = 0;
+  std::optional<double> step_time_s_mean;
 };
 
 // Newest first.
@@ -39,7 +40,7 @@ std::vector<StoredWord> stored_words(Connection& connection, RootId root,
   Statement& select = connection.kept(
       "SELECT p.run_id, p.store_id, p.generation, p.revision, p.head_hash, p.head_length,"
       " p.told_at, run.generation, run.bytes_read, run.status_reason, run.vanished_at IS NOT NULL,"
-      " run.step_count FROM run JOIN pushed_run AS p ON p.run_id = run.id"
+      " run.step_count, run.step_time_s_mean FROM run JOIN pushed_run AS p ON p.run_id = run.id"
       " WHERE run.root_id = ? AND run.relative_path = ? ORDER BY run.generation DESC");
   select.integer(root).text(relative_path);
   std::vector<StoredWord> words;
@@ -57,6 +58,7 @@ std::vector<StoredWord> stored_words(Connection& connection, RootId root,
     word.status_reason = select.read_text();
     word.is_vanished = select.read_boolean();
     word.step_count = select.read_integer();
+    word.step_time_s_mean = select.read_optional_real();
     words.push_back(std::move(word));
   }
   return words;
@@ -68,9 +70,28 @@ bool may_be_of_one_content(std::uint64_t head_hash, std::uint32_t head_length,
   return head_length != log.head_length || head_hash == log.head_hash;
 }
 
+// As the run's row has it.
+std::optional<double> mean_of(const parser::RunSummary& summary) {
+  if (!summary.step_time_s) return std::nullopt;
+  return summary.step_time_s->mean;
+}
+
+// Heads of a kilobyte are alike where launchers print the same at each start. A log that its agent
+// saw change after more of it had been told than it now has, and that was read to its end, was
+// written anew.
+bool was_written_anew(const StoredWord& word, const PushSender& sender, const LogTelling& log) {
+  const bool is_shorter =
+      log.run.facts.bytes_read == log.run.size_bytes && log.run.size_bytes < word.bytes_read;
+  const auto changed_at = parser::parse_instant(log.run.grown_at);
+  // A request takes its time, by which the sender's clock seems to be behind.
+  return is_shorter && changed_at &&
+         parser::instant_text(*changed_at - sender.clock_ahead - kTakeOverAfter) > word.told_at;
+}
+
 bool says_the_same(Connection& connection, const StoredWord& word, const LogTelling& log) {
   return word.bytes_read == log.run.facts.bytes_read && word.step_count == log.run.step_count &&
          word.status_reason == log.run.summary.status_reason &&
+         word.step_time_s_mean == mean_of(log.run.summary) &&
          word.is_vanished == log.run.vanished_at.has_value() &&
          read_configuration(connection, word.run) == log.run.configuration &&
          read_profiles(connection, word.run) == log.run.profiles;
@@ -107,23 +128,25 @@ bool is_agent(Connection& connection, const std::string& store_id) {
   return is_there;
 }
 
-PushDecision decide_on_other(Connection& connection, const StoredWord& word,
-                             const PushSender& sender, const LogTelling& log) {
-  const bool has_less = log.run.facts.bytes_read < word.bytes_read;
+// Nothing: the log is another by now, and is not taken for the one that was told.
+std::optional<PushDecision> decide_on_other(Connection& connection, const StoredWord& word,
+                                            const PushSender& sender, const LogTelling& log) {
+  const bool is_new = was_written_anew(word, sender, log);
+  const bool has_less = !is_new && log.run.facts.bytes_read < word.bytes_read;
   if (has_less || says_the_same(connection, word, log)) {
-    return {PushVerdict::covered,
-            log.run.revision,
-            log.run.step_count,
-            word.run,
-            word.run_generation,
-            false,
-            0};
+    PushDecision covered = answer_of(PushVerdict::covered, word);
+    covered.revision = log.run.revision;
+    covered.step_count = log.run.step_count;
+    return covered;
   }
   const bool is_fresh = word.told_at > parser::instant_text(sender.now - kTakeOverAfter) &&
                         word.told_at <= parser::instant_text(sender.now) &&
                         is_agent(connection, word.store_id);
-  if (is_fresh) return {PushVerdict::deferred, 0, 0, word.run, word.run_generation, false, 0};
+  if (is_fresh) {
+    return PushDecision{PushVerdict::deferred, 0, 0, word.run, word.run_generation, false, 0};
+  }
   if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
+  if (is_new) return std::nullopt;
   return answer_of(PushVerdict::taken, word);
 }
 
@@ -200,7 +223,8 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
         !may_be_of_one_content(word.head_hash, word.head_length, log)) {
       continue;
     }
-    return decide_on_other(connection, word, sender, log);
+    if (const auto answer = decide_on_other(connection, word, sender, log)) return *answer;
+    return {PushVerdict::taken, 0, 0, 0, words.front().run_generation + 1, false, grown};
   }
   if (is_removed_of_other(removed, sender, log)) return kRemoved;
   if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;

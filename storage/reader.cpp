@@ -7,6 +7,7 @@
 #include "storage/push_rows.h"
 #include "storage/removal_plan.h"
 #include "storage/removed_log_rows.h"
+#include "storage/root_cluster.h"
 #include "storage/run_choices.h"
 #include "storage/run_list.h"
 #include "storage/run_rows.h"
@@ -108,6 +109,10 @@ std::int64_t Reader::data_revision() {
   const std::int64_t revision = select.step() ? select.read_integer() : 0;
   select.reset();
   return revision;
+}
+
+std::vector<std::string> Reader::trees_of_both(const std::string& from, const std::string& to) {
+  return impl_->ask([&] { return trees_of_both_clusters(impl_->connection, from, to); });
 }
 
 std::vector<RootRecord> Reader::roots() {

@@ -50,4 +50,39 @@ bool move_runs_to_cluster(Connection& connection, RootId root, const std::string
   return !renamings.empty();
 }
 
+void rename_pushed_roots(Connection& connection, const std::string& from, const std::string& to) {
+  // Trees of both, of which nothing but what was removed is known as the new cluster's.
+  static const std::string kTwins =
+      "(SELECT b.id FROM root AS a JOIN root AS b ON b.path = a.path"
+      " WHERE a.pushed_from = ?1 AND b.pushed_from = ?2)";
+  static const std::string kTakeRemoved =
+      "UPDATE removed_log SET root_id = (SELECT a.id FROM root AS a JOIN root AS b"
+      " ON b.path = a.path WHERE a.pushed_from = ?1 AND b.id = removed_log.root_id)"
+      " WHERE root_id IN " +
+      kTwins;
+  static const std::string kForgetTwins =
+      "DELETE FROM root WHERE id IN " + kTwins +
+      " AND NOT EXISTS (SELECT 1 FROM run WHERE run.root_id = root.id)";
+  for (const std::string_view sql :
+       {std::string_view(kTakeRemoved), std::string_view(kForgetTwins),
+        std::string_view("UPDATE run SET cluster = ?2, revision = revision + 1 WHERE root_id IN"
+                         " (SELECT id FROM root WHERE pushed_from = ?1)"),
+        std::string_view("UPDATE root SET cluster = ?2, pushed_from = ?2 WHERE pushed_from = ?1"),
+        std::string_view("UPDATE push_agent SET cluster = ?2 WHERE cluster = ?1")}) {
+    connection.kept(sql).text(from).text(to).run();
+  }
+}
+
+std::vector<std::string> trees_of_both_clusters(Connection& connection, const std::string& from,
+                                                const std::string& to) {
+  Statement& select = connection.kept(
+      "SELECT a.path FROM root AS a JOIN root AS b ON b.path = a.path WHERE a.pushed_from = ?1"
+      " AND b.pushed_from = ?2 AND EXISTS (SELECT 1 FROM run WHERE run.root_id = b.id)"
+      " ORDER BY a.id");
+  select.text(from).text(to);
+  std::vector<std::string> paths;
+  while (select.step()) paths.push_back(select.read_text());
+  return paths;
+}
+
 }  // namespace llmb::storage

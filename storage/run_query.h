@@ -125,6 +125,7 @@ struct RunChoices {
   std::vector<std::string> release;
   std::vector<std::string> cluster;
   std::vector<std::string> failure_cause;
+  std::vector<std::string> cut;  // by name, those above of which there are more
 };
 inline constexpr std::size_t kChoicesMax = 1'000;
 

@@ -364,13 +364,7 @@ void Writer::forget_push_agent(const std::string& store_id) {
 
 void Writer::rename_pushed_cluster(const std::string& from, const std::string& to) {
   impl_->commit_change([&] {
-    Connection& connection = impl_->connection;
-    for (const char* sql : {"UPDATE run SET cluster = ?2, revision = revision + 1 WHERE root_id IN"
-                            " (SELECT id FROM root WHERE pushed_from = ?1)",
-                            "UPDATE root SET cluster = ?2, pushed_from = ?2 WHERE pushed_from = ?1",
-                            "UPDATE push_agent SET cluster = ?2 WHERE cluster = ?1"}) {
-      connection.kept(sql).text(from).text(to).run();
-    }
+    rename_pushed_roots(impl_->connection, from, to);
     return true;
   });
 }

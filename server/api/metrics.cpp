@@ -90,7 +90,8 @@ void write_results(OpenMetricsText& text, const std::vector<LatestResult>& resul
                           std::optional<double> LatestResult::*field) {
     text.begin_family(name, "gauge", unit, help);
     for (const LatestResult& result : results) {
-      if (!(result.*field)) continue;
+      // Logs of no known workload have nothing in common.
+      if (!(result.*field) || result.workload.empty()) continue;
       text.sample("",
                   {{"workload", result.workload},
                    {"model_size", result.model_size},

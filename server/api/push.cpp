@@ -76,6 +76,9 @@ void write_work(storage::Writer& writer, PushWork& work) {
 void take_request(push::PushRequest&& request, const parser::Catalog& catalog, PushWork& work) {
   const push::PushHead& head = request.head;
   work.sender = {head.store_id, head.cluster, dispatch::wall_now()};
+  if (const auto sent_at = parser::parse_instant(head.sent_at)) {
+    work.sender.clock_ahead = *sent_at - work.sender.now;
+  }
   work.agent = {head.store_id,
                 head.cluster,
                 head.agent,
@@ -107,6 +110,33 @@ std::shared_ptr<PushWork> read_work(Context& context, const http::Request& reque
   return work;
 }
 
+[[noreturn]] void refuse_renaming(const std::string& stored, const std::string& told) {
+  throw RequestError(
+      409, "Cluster renamed",
+      fmt::format(
+          "This agent's runs are here as those of cluster '{0}', and it calls itself '{1}'. "
+          "Where the cluster is called '{0}' by now, start the agent with --cluster {0} "
+          "and a token of that name. Where it is to be called '{1}' from now on, with all "
+          "that is here as '{0}', give the agent a token made with `llmb-report token "
+          "create NAME --scope ingest --for-cluster {1} --formerly {0}`. Where it is "
+          "another cluster, give the agent another database.",
+          stored, told));
+}
+
+// Both were pushed, and their runs are not mixed.
+void require_no_twins(Context& context, const std::string& from, const std::string& to) {
+  const auto twins = context.readers.with_reader(
+      [&](storage::Reader& reader) { return reader.trees_of_both(from, to); });
+  if (twins.empty()) return;
+  throw RequestError(
+      409, "Cluster pushed under both names",
+      fmt::format("The cluster '{0}' cannot be renamed to '{1}': there are runs of both of {2}. "
+                  "Remove those of '{1}' (where the database is a file, "
+                  "while this server is stopped) with `llmb-report prune --db DB --cluster {1} "
+                  "--root {3} --yes`, and the next push renames it.",
+                  from, to, fmt::join(twins, ", "), twins.front()));
+}
+
 // The runs of an agent that pushed by another cluster's name are renamed only where the token says
 // that it is the same cluster; else they would be here twice.
 void find_renaming(Context& context, const storage::TokenRecord& token, PushWork& work) {
@@ -114,17 +144,12 @@ void find_renaming(Context& context, const storage::TokenRecord& token, PushWork
       context.readers.with_reader([](storage::Reader& reader) { return reader.push_agents(); });
   for (const storage::PushAgentRecord& agent : agents) {
     if (agent.store_id != work.sender.store_id || agent.cluster == work.sender.cluster) continue;
-    if (token.former_cluster == agent.cluster) {
-      work.renamed_from = agent.cluster;
-      return;
+    if (token.former_cluster != agent.cluster) {
+      refuse_renaming(agent.cluster, work.sender.cluster);
     }
-    throw RequestError(
-        409, "Cluster renamed",
-        fmt::format("This agent's runs are here as those of cluster '{0}'. To rename that, give it "
-                    "a token made with `llmb-report token create NAME --scope ingest "
-                    "--for-cluster {1} --formerly {0}`; for another cluster, give it another "
-                    "database.",
-                    agent.cluster, work.sender.cluster));
+    require_no_twins(context, agent.cluster, work.sender.cluster);
+    work.renamed_from = agent.cluster;
+    return;
   }
 }
 

@@ -22,6 +22,7 @@ http::Response get_choices(Context& context, const http::Request& request) {
     json["release"] = choices.release;
     json["cluster"] = choices.cluster;
     json["failure_cause"] = choices.failure_cause;
+    json["cut"] = choices.cut;
     return {std::make_shared<const std::string>(to_text(json))};
   });
 }

@@ -75,6 +75,10 @@ std::string contradiction(const BackfillArguments& arguments, const backfill::Ma
   if (!arguments.push.cluster.empty() && arguments.push.cluster != manifest.cluster) {
     return "it is of the cluster " + manifest.cluster;
   }
+  // The tasks that are done have sent none.
+  if (arguments.push.sends_text && !manifest.sends_text) {
+    return "it sends no text of logs, and was begun without --push-logs";
+  }
   if (!arguments.roots.empty() && root_paths(arguments.roots) != manifest.roots) {
     return fmt::format("it reads {}", fmt::join(manifest.roots, " "));
   }

@@ -278,10 +278,11 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("doctor", "Say what is wrong with a database and the trees it follows");
   command
-      ->add_option("--db", arguments->database,
-                   "The database file (default: llmb-report/llmb-report.db in $XDG_STATE_HOME, "
-                   "else in ~/.local/state)")
-      ->type_name("FILE");
+      ->add_option(
+          "--db", arguments->database,
+          "The database: a file, or postgresql://… (default: llmb-report/llmb-report.db in "
+          "$XDG_STATE_HOME, else in ~/.local/state)")
+      ->type_name("FILE|URL");
   command->add_flag("--quick", arguments->is_quick,
                     "Leave out what takes long: indices against rows, and the steps of each run");
   command->add_option("--format", arguments->format, "table or json")

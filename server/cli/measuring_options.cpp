@@ -34,8 +34,10 @@ void check_names(const MeasuringArguments& arguments) {
 }  // namespace
 
 void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
-  command.add_option("--db", arguments.database, "A database of runs; names are then run ids")
-      ->type_name("FILE");
+  command
+      .add_option("--db", arguments.database,
+                  "A database of runs, a file or postgresql://…; names are then run ids")
+      ->type_name("FILE|URL");
   command.add_option("--format", arguments.format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();

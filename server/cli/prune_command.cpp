@@ -25,6 +25,8 @@
 namespace llmb::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kPruneFooter = R"(Examples:
   llmb-report prune --older-than 400d                  # what would go; nothing is removed
   llmb-report prune --older-than 400d --yes            # and now it goes
@@ -81,7 +83,10 @@ void find_root(storage::Reader& reader, storage::RetentionPolicy& policy) {
   if (!policy.root) return;
   std::string& root = *policy.root;
   std::error_code error;
-  const std::string real = std::filesystem::weakly_canonical(root, error).string();
+  // Of a tree that is gone, too, relative to this folder.
+  fs::path wanted = fs::weakly_canonical(fs::absolute(root, error), error);
+  if (!wanted.has_filename()) wanted = wanted.parent_path();
+  const std::string real = wanted.string();
   std::string known;
   for (const storage::RootRecord& record : reader.roots()) {
     if (record.path == root) return;
@@ -150,9 +155,10 @@ int run_prune(PruneArguments arguments) {
   find_root(reader, *policy);
   const storage::RemovalPlan plan = reader.removal_plan(*policy, now);
   const storage::RemovalCount all = show_plan(plan);
-  const std::string what = policy->only_log_text ? "the text of {} runs' logs" : "{} runs";
   const auto runs = [&](std::int64_t count) {
-    return fmt::format(fmt::runtime(what), parser::grouped(count));
+    const std::string counted =
+        fmt::format("{} {}", parser::grouped(count), count == 1 ? "run" : "runs");
+    return policy->only_log_text ? "the text of the logs of " + counted : counted;
   };
   if (plan.still_active > 0) {
     std::cerr << fmt::format("{} more are running, and stay.\n",

@@ -27,8 +27,12 @@ constexpr const char* kTokenFooter = R"(Examples:
 
 A token is shown once, by `create`, and goes to clients as they ask:
   curl -H "Authorization: Bearer $TOKEN" -d @job.json http://127.0.0.1:8642/api/v1/jobs
-Only its SHA-256 is kept. `submit` also needs the token's name in the configuration's list
-`submitters`, and is for the token's own jobs; `cancel` lets it cancel those of others, too.
+Only its SHA-256 is kept. What each scope lets do:
+  read    no more than anybody may: to read takes no token
+  submit  submit jobs, and cancel its own; the token's name also has to be in `submitters`
+  cancel  cancel jobs of others, too
+  ingest  push runs of the one cluster that --for-cluster names
+  admin   submit and cancel
 Changes count at once, in a running daemon too. `create` makes the database where there is none;
 `list` only reads it.)";
 
@@ -74,6 +78,11 @@ int create(const TokenArguments& arguments) {
                             : "--formerly needs --for-cluster NAME, the name of now",
                     kBadArguments);
   }
+  if (!arguments.former_cluster.empty() && arguments.former_cluster == arguments.for_cluster) {
+    return complain("token",
+                    "--formerly is what the cluster was called before, and is not its name of now",
+                    kBadArguments);
+  }
   storage::JobStore store(database_of(arguments));
   if (is_taken(store, arguments.name)) {
     return complain("token",
@@ -111,7 +120,10 @@ int list(const TokenArguments& arguments) {
     for (const std::string& scope : token.scopes) {
       scopes.append(scopes.empty() ? "" : " ").append(scope);
     }
-    if (!token.cluster.empty()) scopes += " (" + token.cluster + ")";
+    if (!token.cluster.empty()) {
+      const std::string& before = token.former_cluster;
+      scopes += " (" + token.cluster + (before.empty() ? "" : ", formerly " + before) + ")";
+    }
     const char* const state = token.revoked_at          ? "revoked"
                               : token.expires_at <= now ? "expired"
                                                         : "valid";

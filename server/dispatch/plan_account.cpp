@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "server/dispatch/batch_script.h"
 #include "server/dispatch/checkpoint_account.h"
 #include "server/dispatch/container.h"
+#include "server/dispatch/file_call.h"
 #include "server/dispatch/profile_window.h"
 
 namespace llmb::dispatch {
@@ -26,6 +29,23 @@ std::string unheard_slurm_options(const Plan& plan, const ClusterSettings& setti
     names.append(names.empty() ? "" : ", ").append(name);
   }
   return names;
+}
+
+// It is started here where it submits the job itself, else on a node.
+std::string launch_script_note(const Plan& plan) {
+  const std::string& script = plan.program;
+  const auto looked = ask_file_system<bool>(script, [script]() -> parser::Result<bool> {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(script, error)) return true;
+    return parser::fail(error ? error.message() : "no file");
+  });
+  if (looked) return {};
+  return fmt::format(
+      "{} cannot be seen from here ({}): {}. 'launch_scripts' in the configuration says where it "
+      "is",
+      script, looked.error().message,
+      plan.submits_itself ? "the job cannot be submitted"
+                          : "the job fails where its nodes do not see it either");
 }
 
 }  // namespace
@@ -97,6 +117,10 @@ std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& setti
   const Submission& wanted = plan.submission;
   std::vector<std::string> notes = checkpoint_notes(wanted, settings);
   for (std::string& text : container_notes(wanted, settings)) notes.push_back(std::move(text));
+  if (wanted.launcher == "recipe") {
+    std::string text = launch_script_note(plan);
+    if (!text.empty()) notes.push_back(std::move(text));
+  }
   const auto note = [&](bool is_so, std::string_view what, std::string_view why) {
     if (is_so) notes.push_back(fmt::format("{} has no effect: {}", what, why));
   };

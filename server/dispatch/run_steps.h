@@ -25,8 +25,8 @@ std::int64_t documented_steps(const Submission& wanted);
 RunSteps run_steps(const Submission& wanted, const ClusterSettings& settings);
 
 // Why no run of the plan is ever complete: its steps end before the window. Empty where one may be,
-// and where it is not known beforehand which window counts: of a recipe's launch.sh, and where the
-// run may match a document's row, whose results may be those of the last step.
+// and where it is not known beforehand which window counts: of a recipe's launch.sh, and where a
+// document that has the run's row makes its results of the last step.
 std::string why_never_complete(const Plan& plan, const ClusterSettings& settings,
                                const parser::Catalog& catalog);
 

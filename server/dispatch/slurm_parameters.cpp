@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "parser/foundation/text.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -151,6 +152,27 @@ constexpr auto kAlternatives = std::to_array<std::pair<std::string_view, std::st
     {"cpus-per-task", "cpus-per-gpu"},
 });
 
+// As Slurm reads them: MIN, MIN:S, H:MIN:S, D-H, D-H:MIN and D-H:MIN:S, or none.
+bool is_time_limit(std::string_view text) {
+  for (const std::string_view none : {"unlimited", "infinite", "-1"}) {
+    if (parser::equal_but_for_case(text, none)) return true;
+  }
+  const auto is_number = [](std::string_view part) {
+    return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (const std::size_t days = text.find('-'); days != std::string_view::npos) {
+    if (!is_number(text.substr(0, days))) return false;
+    text.remove_prefix(days + 1);
+  }
+  for (int parts = 1; parts <= 3; ++parts) {
+    const std::size_t end = text.find(':');
+    if (!is_number(text.substr(0, end))) return false;
+    if (end == std::string_view::npos) return true;
+    text.remove_prefix(end + 1);
+  }
+  return false;
+}
+
 }  // namespace
 
 parser::Result<void> add_slurm_parameter(SlurmParameters& parameters, std::string_view name,
@@ -187,6 +209,12 @@ parser::Result<void> add_slurm_parameter(SlurmParameters& parameters, std::strin
   if ((normal == "nodelist" || normal == "exclude") && value.find('/') != std::string_view::npos) {
     return parser::fail(
         fmt::format("'{}' takes names of nodes, not the file {}", normal, in_quotes(value)));
+  }
+  if ((normal == "time" || normal == "time-min") && !is_time_limit(value)) {
+    return parser::fail(fmt::format(
+        "{} is no time of Slurm's: '{}' takes minutes, hours:minutes:seconds, days-hours, or "
+        "UNLIMITED",
+        in_quotes(value), normal));
   }
   const auto [entry, is_new] = parameters.emplace(normal, value);
   if (!is_new && entry->second != value) {

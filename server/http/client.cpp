@@ -112,8 +112,13 @@ bool is_loopback(const std::string& host) {
 }  // namespace
 
 parser::Result<Url> parse_url(const std::string& text) {
+  // Not repeated where a password may stand in it.
+  if (const std::size_t at = text.find('@'); at < text.find('/', text.find("://") + 3)) {
+    return parser::fail("the address of a server has no user or password before its host");
+  }
   const auto refuse = [&](const char* why) {
-    return parser::fail(fmt::format("\"{}\" is no address of a server: {}", text, why));
+    const std::string shown = text.find('@') == std::string::npos ? "\"" + text + "\"" : "this";
+    return parser::fail(fmt::format("{} is no address of a server: {}", shown, why));
   };
   Url url;
   std::string_view rest = text;

@@ -38,14 +38,18 @@ std::string encoded(const std::string& text) {
   return result;
 }
 
-// The detail of a problem response, else the body's beginning.
+// The detail of a problem response, else the first line of the body: it is no llmb-report's.
 std::string detail_of(const std::string& body) {
   const Json json = Json::parse(body, nullptr, false);
   const auto detail = json.is_object() ? json.find("detail") : json.end();
   if (json.is_object() && detail != json.end() && detail->is_string()) {
     return detail->get<std::string>();
   }
-  return body.substr(0, kQuotedBytesMax);
+  const std::size_t begin = std::min(body.find_first_not_of(" \t\r\n"), body.size());
+  const std::string line =
+      body.substr(begin, std::min(body.find_first_of("\r\n", begin) - begin, kQuotedBytesMax));
+  return fmt::format("{}, which llmb-report does not say: is the URL that of `llmb-report serve`?",
+                     line.empty() ? "nothing" : "'" + line + "'");
 }
 
 storage::PushResult read_result(const Json& json) {
@@ -167,7 +171,9 @@ PushHead PushLink::head() const {
           .agent = options_.machine,
           .version = options_.version,
           .logs_pending = logs_pending_,
-          .pending_since = pending_since_ ? parser::instant_text(*pending_since_) : ""};
+          .pending_since = pending_since_ ? parser::instant_text(*pending_since_) : "",
+          .sent_at = parser::instant_text(
+              std::chrono::floor<parser::Instant::duration>(std::chrono::system_clock::now()))};
 }
 
 std::string PushLink::body(const std::vector<std::string>& logs) const {

@@ -21,6 +21,7 @@ void visit_names(Head& head, const Visit& visit) {
   visit("agent", head.agent);
   visit("version", head.version);
   visit("pending_since", head.pending_since);
+  visit("sent_at", head.sent_at);
 }
 
 void require_own_form(storage::PackReader& reader) {

@@ -24,6 +24,7 @@ struct PushHead {
   std::string version = {};
   std::int64_t logs_pending = 0;
   std::string pending_since = {};  // RFC 3339 UTC; empty: nothing is pending
+  std::string sent_at = {};        // RFC 3339 UTC, by the agent's clock
   bool is_last = false;            // this store has said all, and never speaks again
 };
 

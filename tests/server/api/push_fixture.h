@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "server/dispatch/wall_clock.h"
 #include "server/http/bearer_token.h"
 #include "server/http/compression.h"
 #include "server/push/log_text_request.h"
@@ -96,7 +98,8 @@ class Push : public ApiTest {
     request.path = request.target = "/api/v1/push";
     request.headers = {{"authorization", authorization_}, {"content-type", push::kContentType}};
     request.body = push::packed_request(
-        {cluster_, store_id, "login1", "1.2.3", static_cast<std::int64_t>(logs.size()), ""},
+        {cluster_, store_id, "login1", "1.2.3", static_cast<std::int64_t>(logs.size()), "",
+         parser::instant_text(dispatch::wall_now() + clock_ahead_)},
         packed);
     return request;
   }
@@ -203,6 +206,7 @@ class Push : public ApiTest {
   std::unique_ptr<storage::JobStore> tokens_;
   std::string authorization_;
   std::string cluster_ = "eos";
+  std::chrono::hours clock_ahead_{0};  // of the agents
   bool writer_is_busy_ = false;
   bool writer_has_gone_ = false;
   int token_count_ = 0;

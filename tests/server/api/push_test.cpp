@@ -192,6 +192,66 @@ TEST_F(Push, TwoAgentsOnOneTreeStoreEachRunOnce) {
   expect_same_runs(agent_path("second"));
 }
 
+// Of another store's word by the head alone, which launchers print the same at each start.
+TEST_F(Push, ALogWrittenAnewIsTakenFromWhoeverReadIt) {
+  Spool lost(agent_path());
+  auto of_old = lost.batch("alpha", 49);
+  of_old.generation = 2;  // those before it are gone
+  lost.commit(of_old);
+  push_all(lost);
+  Spool anew(agent_path("anew"));
+  auto shorter = anew.batch("alpha", 29);
+  shorter.observed_at = parser::instant_text(dispatch::wall_now() + std::chrono::hours(1));
+  anew.commit(shorter);
+  EXPECT_THAT(push_all(anew), ElementsAre("deferred"));  // it may be a late look at that
+  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  EXPECT_THAT(push_all(anew), ElementsAre("taken"));
+  const Json run = get_json("/api/v1/runs")["runs"].at(0);
+  EXPECT_EQ(run["step_count"], 30);
+  EXPECT_EQ(get_json("/api/v1/runs", {{"include_superseded", "true"}})["runs"].size(), 2U);
+}
+
+TEST_F(Push, ALaterLookAtAShorterLogIsNoneOfALogWrittenAnew) {
+  Spool first(agent_path());
+  first.commit(first.batch("alpha", 49));
+  push_all(first);
+  execute_sql("UPDATE pushed_run SET told_at = '2026-01-02T00:00:00.000000Z'");
+  Spool behind(agent_path("behind"));
+  auto less = behind.batch("alpha", 29);
+  less.observed_at = "2026-01-01T00:00:00.000000Z";
+  behind.commit(less);
+  EXPECT_THAT(push_all(behind), ElementsAre("covered"));
+  // What is not read to its end, as a log that was compressed, says nothing of its length.
+  Spool reading(agent_path("reading"));
+  auto part = reading.batch("alpha", 29);
+  part.observed_at = "2026-01-03T00:00:00.000000Z";
+  part.size_bytes = 1'000;
+  reading.commit(part);
+  EXPECT_THAT(push_all(reading), ElementsAre("covered"));
+  // By a clock that is an hour ahead, it was seen before.
+  Spool ahead(agent_path("ahead"));
+  auto early = ahead.batch("alpha", 29);
+  const auto told_at = dispatch::wall_now();
+  execute_sql("UPDATE pushed_run SET told_at = '" + parser::instant_text(told_at) + "'");
+  early.observed_at = parser::instant_text(told_at + std::chrono::minutes(59));
+  ahead.commit(early);
+  clock_ahead_ = std::chrono::hours(1);
+  EXPECT_THAT(push_all(ahead), ElementsAre("covered"));
+}
+
+TEST_F(Push, ALogOfTheSameLengthWithOtherFiguresIsTaken) {
+  Spool lost(agent_path());
+  lost.commit(lost.batch("alpha", 49));
+  push_all(lost);
+  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  Spool anew(agent_path("anew"));
+  auto other = anew.batch("alpha", 49);
+  other.summary.step_time_s->mean = 1.5;
+  anew.commit(other);
+  EXPECT_THAT(push_all(anew), ElementsAre("taken"));
+  EXPECT_EQ(get_json("/api/v1/runs")["runs"].at(0)["step_time_s_mean"], 1.5);
+}
+
 TEST_F(Push, ARewrittenLogIsAnotherGeneration) {
   Spool spool(agent_path());
   spool.commit(spool.batch("alpha", 49));
@@ -250,6 +310,40 @@ TEST_F(Push, AClusterIsRenamedWhereItsTokenSaysSo) {
   EXPECT_THAT(push_all(spool), ElementsAre("taken"));
   expect_same_runs(agent_path());
   EXPECT_EQ(get_json("/api/v1/runs", {{"cluster", "eos"}})["runs"].size(), 0U);
+}
+
+TEST_F(Push, AClusterIsNotRenamedToOneThatHasRunsOfTheSameTree) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 10));
+  push_all(spool);
+  Spool twin(agent_path("twin"));
+  twin.commit(twin.batch("beta", 10));
+  cluster_ = "eos2";
+  authorization_ = token_for("eos2");
+  push_all(twin);
+  authorization_ = token_for("eos2", "eos");
+  const storage::RunId run = spool.commit(spool.batch("alpha", 20));
+  const http::Response response = post(spool, {*spool.store.tell(run, 100)});
+  EXPECT_EQ(response.status, 409);
+  EXPECT_THAT(*response.body, HasSubstr("--cluster eos2 --root /lustre/w --yes"));
+  storage::Reader reader(storage_options_.path);
+  storage::RetentionPolicy policy;
+  policy.cluster = "eos2";
+  policy.words = "of eos2";
+  std::vector<storage::RunId> runs;
+  const auto later = dispatch::wall_now() + std::chrono::hours(24 * 365 * 10);
+  const storage::RemovalPlan plan = reader.removal_plan(policy, later);
+  for (const auto& log : plan.logs) runs.push_back(log.run);
+  ASSERT_EQ(runs.size(), 1U);
+  writer_->remove_logs(policy, runs, later);
+  EXPECT_THAT(push_all(spool), ElementsAre("taken"));
+  EXPECT_EQ(get_json("/api/v1/runs", {{"cluster", "eos2"}})["runs"].size(), 1U);
+  EXPECT_EQ(get_json("/api/v1/runs", {{"cluster", "eos"}})["runs"].size(), 0U);
+  // What was removed does not come again, whatever its cluster is called.
+  EXPECT_THAT(push_all(twin), ElementsAre());
+  const Json roots = get_json("/api/v1/roots")["roots"];
+  const auto is_pushed = [](const Json& root) { return root["is_pushed"].get<bool>(); };
+  EXPECT_EQ(std::count_if(roots.begin(), roots.end(), is_pushed), 1);
 }
 
 TEST_F(Push, SaysWhenToComeAgainWhereTheWriterHasNoRoom) {

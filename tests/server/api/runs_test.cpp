@@ -1,4 +1,5 @@
 // GET /api/v1/runs: filters, order, pages, tags.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <set>
@@ -271,6 +272,27 @@ TEST_F(RunList, ChoicesAreWhatRunsHave) {
   EXPECT_EQ(choices["failure_cause"], Json::array());
   EXPECT_EQ(choices["workload"].size(), 1U);
   get_json("/api/v1/choices", {{"workload", "x"}}, 400);
+}
+
+TEST_F(RunList, ChoicesNameThoseThatAreCut) {
+  const int many = static_cast<int>(storage::kChoicesMax) + 1;
+  std::vector<storage::IngestBatch> batches;
+  for (int run = 0; run < many; ++run) {
+    batches.push_back(sample_batch(root_, fmt::format("of_{}_gpus", run), run, 0, 7.0));
+    batches.back().configuration.set("gpu_count", std::to_string(run + 1),
+                                     parser::ConfigSource::llmb_config);
+    batches.back().listed.identity.gpu_count = run + 1;
+  }
+  batches.pop_back();
+  writer_->commit(batches);
+  EXPECT_EQ(get_json("/api/v1/choices")["cut"], Json::array());
+  auto last = sample_batch(root_, "of_many_gpus", many, 0, 7.0);
+  last.configuration.set("gpu_count", "100000", parser::ConfigSource::llmb_config);
+  last.listed.identity.gpu_count = 100'000;
+  writer_->commit({&last, 1});
+  const Json choices = get_json("/api/v1/choices");
+  EXPECT_EQ(choices["cut"], Json::array({"gpu_count"}));
+  EXPECT_EQ(choices["gpu_count"].size(), storage::kChoicesMax);
 }
 
 TEST_F(RunList, CountsFractionsOfASecondAsLater) {

@@ -241,7 +241,10 @@ TEST_F(Service, TellsTheLastCompleteRunOfEachConfiguration) {
   auto traced = sample_batch(root_, "alpha", 3, 49, 9.5);
   newer.listed = {parser::identity_of({}, newer.configuration), 100.0, 0.25, 0.9, {}, 1};
   traced.listed.marks = {parser::RunMark::traced};
-  for (auto* batch : {&older, &newer, &traced}) {
+  auto unknown = sample_batch(root_, "train.py", 4, 49, 6.5);
+  unknown.configuration = {};
+  unknown.listed = {};
+  for (auto* batch : {&older, &newer, &traced, &unknown}) {
     batch->profiles.reset();
     writer_->commit({batch, 1});
   }
@@ -253,6 +256,7 @@ TEST_F(Service, TellsTheLastCompleteRunOfEachConfiguration) {
       << text;
   EXPECT_NE(text.find("\nllmb_result_mfu_ratio" + labels + " 0.25\n"), std::string::npos);
   EXPECT_EQ(text.find(" 7.5\n"), std::string::npos) << "an older run of the same configuration";
+  EXPECT_EQ(text.find("{workload=\"\""), std::string::npos) << "runs of anything";
 }
 
 std::string header_named(const http::Response& response, const std::string& wanted) {

@@ -367,6 +367,7 @@ TEST_F(JobCommands, TokensOfTheScopeIngestAreForOneCluster) {
   const std::vector<std::vector<std::string>> refused = {
       {"--scope", "read", "--for-cluster", "eos"},
       {"--scope", "ingest", "--for-cluster", "e os"},
+      {"--scope", "ingest", "--for-cluster", "eos", "--formerly", "eos"},
       {"--scope", "ingest", "--for-cluster", "eos", "--formerly", "a/b"}};
   for (const auto& more : refused) {
     std::vector<std::string> arguments = {"token", "create", "x"};
@@ -376,7 +377,7 @@ TEST_F(JobCommands, TokensOfTheScopeIngestAreForOneCluster) {
   const ProgramRun made = run({"token", "create", "agent", "--scope", "ingest", "--for-cluster",
                                "eos2", "--formerly", "eos"});
   EXPECT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(run({"token", "list"}).out, HasSubstr("ingest (eos2)"));
+  EXPECT_THAT(run({"token", "list"}).out, HasSubstr("ingest (eos2, formerly eos)"));
 }
 
 TEST_F(JobCommands, HelpTeaches) {

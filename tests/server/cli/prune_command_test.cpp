@@ -53,14 +53,14 @@ TEST_F(Prune, ShowsWhatWouldGoAndRemovesNothing) {
   const ProgramRun shown = prune({"--older-than", "400d"});
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_THAT(shown.out, ContainsRegex("- +20[0-9][0-9] +1 +50 +0.0 MiB"));
-  EXPECT_THAT(shown.err, HasSubstr("Nothing was removed. To remove 1 runs, add --yes."));
+  EXPECT_THAT(shown.err, HasSubstr("Nothing was removed. To remove 1 run, add --yes."));
   EXPECT_EQ(count(), 2);
 }
 
 TEST_F(Prune, RemovesWhatReadingTheTreeDoesNotBringBack) {
   const ProgramRun removed = prune({"--older-than", "400d", "--yes"});
   EXPECT_EQ(removed.exit_code, 0) << removed.err;
-  EXPECT_THAT(removed.err, AllOf(HasSubstr("Removed 1 runs in"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(removed.err, AllOf(HasSubstr("Removed 1 run in"), Not(HasSubstr("\x1b"))));
   EXPECT_EQ(count(), 1);
   const ProgramRun again = ingest();
   ASSERT_EQ(again.exit_code, 0);
@@ -82,6 +82,15 @@ TEST_F(Prune, KnowsATreeByAnyPathThatLeadsThere) {
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("the database knows no tree elsewhere; it knows: "),
                                  HasSubstr(folder_.file("tree"))));
   EXPECT_EQ(count(), 2);
+}
+
+TEST_F(Prune, KnowsATreeThatIsGoneByAnyPathThatLedThere) {
+  fs::rename(folder_.path() / "tree", folder_.path() / "away");
+  for (const char* const root : {"tree", "tree/", "./away/../tree"}) {
+    EXPECT_THAT(prune({"--root", root}).err, HasSubstr("To remove 2 runs")) << root;
+  }
+  EXPECT_EQ(prune({"--root", "tree", "--yes"}).exit_code, 0);
+  EXPECT_EQ(count(), 0);
 }
 
 TEST_F(Prune, SaysWhichClustersThereAreWhereOneIsMisspelt) {

@@ -57,6 +57,18 @@ TEST(RunSteps, AreEnoughByTheNumberingOfTheWorkloadsLogs) {
   EXPECT_THAT(verdict_on(proxy), IsEmpty());
 }
 
+TEST(RunSteps, OfARowHaveToHoldTheWindowOfItsDocument) {
+  Submission whole = short_proxy("pretrain_grok1", "314b");
+  whole.proxy = false;
+  whole.dtype = "fp8";
+  whole.gpu_type = "gb200";  // grok1-24.11, of h100, has the last step
+  whole.scale = 512;
+  whole.runner_options["steps"] = 45;
+  EXPECT_THAT(verdict_on(whole), IsEmpty());
+  whole.runner_options["steps"] = 30;
+  EXPECT_THAT(verdict_on(whole), HasSubstr("a run of 30 steps (asked for) is never complete"));
+}
+
 // nemotron4-25.04 makes a result of the last step: 25 steps are complete there.
 TEST(RunSteps, AreForADocumentToJudgeWhereItHasTheRow) {
   Submission whole = short_proxy("pretrain_nemotron4", "15b");

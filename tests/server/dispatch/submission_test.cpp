@@ -163,6 +163,19 @@ TEST(SlurmParameters, RefuseAParameterWithinAValue) {
   }
 }
 
+TEST(SlurmParameters, TakeTimesAsSlurmDoes) {
+  for (const std::string time :
+       {"5", "5:30", "1:00:00", "1-0", "1-12:30", "1-0:0:0", "UNLIMITED", "infinite", "-1"}) {
+    SlurmParameters parameters;
+    EXPECT_TRUE(add_slurm_argument(parameters, "time=" + time, "--slurm-arg")) << time;
+  }
+  for (const std::string time : {"5x", "1h", "1:2:3:4", "-5", "1-", "5:", "1.5", "forever"}) {
+    SlurmParameters parameters;
+    EXPECT_FALSE(add_slurm_argument(parameters, "time=" + time, "--slurm-arg")) << time;
+    EXPECT_TRUE(parameters.empty());
+  }
+}
+
 TEST(SlurmParameters, RefuseWhatIsNotTheirs) {
   for (const std::string argument :
        {"wrap=id", "output=/etc/passwd", "export=ALL", "-wrap", "--partition=x", "uid=0", "",

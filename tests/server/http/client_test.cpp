@@ -119,6 +119,13 @@ TEST(Client, RefusesAddressesThatItCannotProtect) {
                            "https://user@host", "ftp://a", "https://a/?x=1", "https://[::1"}) {
     EXPECT_FALSE(parse_url(text)) << text;
   }
+  const auto refused = parse_url("https://user:geheim@reports.example:8443/llmb");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("no user or password"));
+  EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("geheim")));
+  EXPECT_THAT(parse_url("https://user:ge/heim@reports.example").error().message,
+              testing::Not(HasSubstr("heim")));
+  EXPECT_EQ(parse_url("https://reports.example/a@b")->path, "/a@b");
 }
 
 }  // namespace

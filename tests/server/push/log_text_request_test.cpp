@@ -14,7 +14,7 @@ namespace {
 using storage::kLogBlockBytes;
 using testing::HasSubstr;
 
-const PushHead kHead{"eos", "store", "login1", "1.2", 7, "2026-01-02T03:04:05Z", false};
+const PushHead kHead{"eos", "store", "login1", "1.2", 7, "2026-01-02T03:04:05Z", "", false};
 
 std::string lines(std::size_t size) {
   std::string text;

@@ -29,7 +29,9 @@ storage::LogTelling small_log() {
 std::string request_telling(const std::vector<storage::LogTelling>& logs) {
   std::vector<std::string> packed;
   for (const auto& log : logs) packed.push_back(packed_log(log));
-  return packed_request({"eos", "store", "login1", "1.2", 7, "2026-01-02T03:04:05Z", true}, packed);
+  return packed_request(
+      {"eos", "store", "login1", "1.2", 7, "2026-01-02T03:04:05Z", "2026-01-02T03:05:00Z", true},
+      packed);
 }
 
 storage::LogTelling back_from(const storage::LogTelling& log) {
@@ -100,6 +102,7 @@ TEST(PackedRequest, KeepsItsHead) {
   EXPECT_EQ(head.version, "1.2");
   EXPECT_EQ(head.logs_pending, 7);
   EXPECT_EQ(head.pending_since, "2026-01-02T03:04:05Z");
+  EXPECT_EQ(head.sent_at, "2026-01-02T03:05:00Z");
   EXPECT_TRUE(head.is_last);
 }
 

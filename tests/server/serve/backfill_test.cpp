@@ -106,6 +106,7 @@ TEST_F(BackfillTest, RefusesAnotherBackfillInItsWorkFolder) {
   EXPECT_THAT(refused(port_ + 1, {tree_}), HasSubstr("holds another back-fill: it goes to http"));
   EXPECT_THAT(refused(port_, {folder_.path().string()}), HasSubstr("it reads " + tree_));
   EXPECT_THAT(refused(port_, {"--tasks", "2", tree_}), HasSubstr("it has 4 tasks"));
+  EXPECT_THAT(refused(port_, {"--push-logs", tree_}), HasSubstr("it sends no text of logs"));
   EXPECT_THAT(refused(0, {"--task", "5"}), HasSubstr("has 4 tasks, and no task 5"));
   std::ofstream(work_.manifest_file()) << "{}";
   EXPECT_THAT(refused(port_, {tree_}), HasSubstr("is no manifest of a back-fill"));
