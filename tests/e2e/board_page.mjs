@@ -177,6 +177,10 @@ describe("the board", () => {
       await withPage(browser, `${daemon.url}/`, options, async (page) => {
         await page.locator("button.cell").first().waitFor();
         assert.equal(await overflow(page), 0);
+        const beyond = await page.locator("button.cell").evaluateAll((all) =>
+          all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText),
+        );
+        assert.deepEqual(beyond, [], "words that leave their cell");
       });
     });
   }

@@ -1,6 +1,7 @@
 // Comparing runs, from the picks in the table on.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { stepTime } from "./logs.mjs";
@@ -107,6 +108,14 @@ describe("comparing runs", () => {
       }
       const table = page.getByRole("region", { name: "Table of differences" });
       assert.equal(await table.locator("tbody tr").count(), answer.differences.length);
+      await page.setViewportSize({ width: 390, height: 900 });
+      const cells = page.locator("table.stacked tbody :is(th, td)");
+      const beyond = await cells.evaluateAll((all) =>
+        all
+          .filter((cell) => cell.getBoundingClientRect().right > innerWidth)
+          .map((cell) => cell.innerText),
+      );
+      assert.deepEqual(beyond, [], "on a phone no value is out of sight");
     });
   });
 
@@ -208,6 +217,10 @@ describe("comparing runs", () => {
       }
       await page.reload();
       await page.getByRole("heading", { name: "Group wednesday" }).waitFor();
+      await page.setViewportSize({ width: 390, height: 900 });
+      await page.getByText("Name groups").click();
+      await page.getByRole("link", { name: "Group them by configuration" }).waitFor();
+      assert.deepEqual(await violations(page), []);
     });
   });
 

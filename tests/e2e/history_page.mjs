@@ -33,7 +33,8 @@ describe("the history page", () => {
         assert.match(await first.locator(".changes li").first().innerText(), /% slower.*from run/);
         for (const { key, after } of changes[0].differences) {
           const words = await first.locator(".changes li").first().innerText();
-          assert.ok(words.includes(key.replaceAll("_", " ")), key);
+          const name = key.includes("env_overrides.") ? key.split(".").at(-1) : key;
+          assert.ok(words.includes(name === key ? key.replaceAll("_", " ") : `'${name}'`), key);
           assert.ok(words.includes(after ?? "not stated"), words);
         }
         assert.equal(await overflow(page), 0);

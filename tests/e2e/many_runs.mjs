@@ -4,18 +4,22 @@ import { after, before, describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
+import { more } from "./runs_list.mjs";
 import { browser, cells, rows } from "./site.mjs";
 
 const kRuns = 10_000;
 const kLastStep = 2; // short logs: it is their number that counts
 const kNodesMax = 5_000;
+const kOwnGpus = 1_000;
 
 describe("ten thousand runs", () => {
   let service;
   before(async () => {
     service = await Daemon.make();
     for (let index = 0; index < kRuns; index += 1) {
-      const gpus = [64, 128, 256, 512][index % 4];
+      // One in a hundred has a number of its own.
+      const own = index % 100 === 96 ? kOwnGpus + Math.floor(index / 100) : 0;
+      const gpus = own || [64, 128, 256, 512][index % 4];
       const options = { gpus, jobId: 100_000 + index, launchedAt: 1_700_000_000 + 60 * index };
       new NemoLog(service.tree, { ...options, last: kLastStep }).growTo(kLastStep);
     }
@@ -90,6 +94,25 @@ describe("ten thousand runs", () => {
         /job 900000/.test(await cells(page, "experiment").first().innerText()),
         30_000,
       );
+    });
+  });
+
+  test("are filtered by one of many values, of which a part is typed", async () => {
+    await withPage(browser, `${service.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await more(page).click();
+      const list = page
+        .locator("details.field-list")
+        .filter({ has: page.locator("legend", { hasText: /^GPUs$/ }) });
+      await list.locator("summary").click();
+      await list.getByText(/^\d+ more: type a part/).waitFor();
+      assert.equal(await list.getByRole("checkbox").count(), 50);
+      await list.getByLabel("find GPUs").fill("1,042");
+      await until("one value", async () => (await list.getByRole("checkbox").count()) === 1);
+      await list.getByLabel("1,042", { exact: true }).check();
+      await page.waitForURL(/gpu_count=1042/);
+      await until("its run", async () => (await rows(page).count()) === 1);
+      assert.match(await cells(page, "experiment").innerText(), /gpus1042\b/);
     });
   });
 

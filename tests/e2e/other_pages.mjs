@@ -69,6 +69,7 @@ describe("jobs and health", () => {
   test("say so where there is no such job", async () => {
     await withPage(browser, `${daemon.url}/jobs/7`, {}, async (page, complaints) => {
       await page.locator(".panel-problem").waitFor();
+      await page.getByRole("heading", { name: "Job 7", level: 1 }).waitFor();
       complaints.expect(/jobs\/7|status of 501/);
     });
   });

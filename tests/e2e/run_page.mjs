@@ -1,6 +1,7 @@
 // The page of a run: figures, charts, failures, evidence, configuration.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { experimentName, stepTime } from "./logs.mjs";
@@ -81,6 +82,7 @@ describe("the page of a run", () => {
       await lines.nth(49).waitFor();
       assert.equal(await lines.count(), 50);
       assert.match(await lines.nth(12).innerText(), new RegExp(`^12\\s+yes\\s+${stepTime(12)}`));
+      assert.deepEqual(await violations(page), []);
     });
   });
 
@@ -396,6 +398,7 @@ describe("the page of a run", () => {
   test("says so when there is no such run", async () => {
     await withPage(browser, `${daemon.url}/runs/999999`, {}, async (page, complaints) => {
       await page.locator(".panel-problem").waitFor();
+      await page.getByRole("heading", { name: "Run 999999", level: 1 }).waitFor();
       assert.ok((await page.locator(".panel-problem p").innerText()).length > 10);
       complaints.expect(/999999|status of 404/);
     });

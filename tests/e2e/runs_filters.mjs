@@ -117,8 +117,11 @@ describe("the filters of runs", () => {
       await page.waitForURL((url) => url.search === `?${left}`);
       await untilShown(page, left);
       assert.equal(await page.getByRole("alert").count(), 0);
+      const focused = page.locator(":focus");
+      assert.match(await focused.getAttribute("aria-label"), /^Take away: /);
       await page.getByRole("button", { name: "Clear filters" }).click();
       await chips.waitFor({ state: "detached" });
+      assert.match(await focused.innerText(), /^More filters/);
     });
   });
 

@@ -52,6 +52,7 @@ describe("the runs page", () => {
         assert.match(page.url(), /q=gpus96_/);
         await until("the place", async () => (await page.evaluate(() => scrollY)) === 2000);
       }
+      await until("the focus", () => name.evaluate((link) => link === document.activeElement));
     });
   });
 

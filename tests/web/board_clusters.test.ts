@@ -32,6 +32,9 @@ const kRoot = {
   hangs_since: null,
 };
 
+const badge = (rows: Parameters<typeof boardBadge>[0], isStale = false) =>
+  boardBadge(rows, () => isStale, "2026-02-01T10:00:00Z");
+
 test("clusters that only the runs name are boards of their own", async () => {
   const all = joined(measured("bf16", 1, "alpha"), measured("fp8", 2, "beta"));
   const answer = await askBoard("", kAbort, asked(all));
@@ -45,7 +48,7 @@ test("clusters that only the runs name are boards of their own", async () => {
   ]);
   const table = boardTable(overview(ofEach), () => false);
   assert.deepEqual(table.rows.map((row) => row[table.heads.indexOf("cluster")]), ["alpha", "beta", ""]);
-  assert.match(boardBadge(ofEach), />alpha: met by 1 of 3, beta: met by 1 of 3</);
+  assert.match(badge(ofEach), />alpha: met by 1 of 3, beta: met by 1 of 3 on 2026-02-01</);
 });
 
 test("of one cluster the board is one, with no name in it", async () => {
@@ -54,7 +57,7 @@ test("of one cluster the board is one, with no name in it", async () => {
   assert.deepEqual(answer.answers.map(({ cluster }) => cluster), [null]);
   const rows = answer.answers.flatMap((one) => boardRows(answer.references, one));
   assert.ok(!boardTable(rows, () => false).heads.includes("cluster"));
-  assert.match(boardBadge(rows), />met by 1 of 3</);
+  assert.match(badge(rows), />met by 1 of 3 on 2026-02-01</);
   const chosen = await askBoard("alpha", kAbort, asked(all));
   assert.deepEqual(chosen.answers.map(({ cluster }) => cluster), ["alpha"]);
 });
@@ -79,9 +82,18 @@ test("runs of no named cluster are not those of the only one that is named", asy
   assert.deepEqual(runs, [[1], [3]]);
 });
 
+test("a badge says which of its results are stale, and shows where all are", async () => {
+  const answer = await askBoard("", kAbort, asked(measured("bf16", 1, "alpha")));
+  const rows = answer.answers.flatMap((one) => boardRows(answer.references, one));
+  const old = badge(rows, true);
+  assert.match(old, />met by 1 of 3, 1 of them stale on 2026-02-01</);
+  const fillOf = (svg: string) => /fill="(#[0-9a-f]{6})"\/><text/.exec(svg)?.[1];
+  assert.notEqual(fillOf(old), fillOf(badge(rows)));
+});
+
 test("a cluster's name is text in the badge", () => {
   const rows = boardRows([reference({})], { cluster: "a<b>&", scaling: scaling(null, null) });
-  assert.match(boardBadge(rows), />a&lt;b&gt;&amp;: met by 0 of 1</);
+  assert.match(badge(rows), />a&lt;b&gt;&amp;: met by 0 of 1 on 2026-02-01</);
 });
 
 test("of many clusters one is to be chosen", async () => {

@@ -105,7 +105,13 @@ test("three runs are valid for a year from the oldest of the newest three", () =
 });
 
 test("one of the runs may be profiled, and no more", () => {
-  assert.equal(only({ runs: [1, 2], profiled: [3] }).state, "certified");
+  const words = "2 runs, as fast as published.";
+  const with1 = only({ runs: [1, 2], profiled: [3], words });
+  assert.equal(with1.state, "certified");
+  assert.equal(
+    with1.words,
+    `3 runs, 1 of them profiled; the speed is that of the other 2. ${words}`,
+  );
   const one = only({ runs: [1], profiled: [2, 3] });
   assert.deepEqual([one.state, one.repeats, one.validUntil], ["open", 1, null]);
 });
@@ -200,10 +206,11 @@ test("a profiled run from before the environment changed is not one of its runs"
   ]);
   const with3 = (profiled: number[]) => {
     const one = cell(512, { state: "met", runs: [5, 6], profiled, variants: [earlier] });
-    return certifications([row([one])], at, kNow)[0]?.state;
+    const [made] = certifications([row([one])], at, kNow);
+    return [made?.state, made?.runsMade];
   };
-  assert.equal(with3([3]), "open");
-  assert.equal(with3([7]), "certified");
+  assert.deepEqual(with3([3]), ["open", 2]);
+  assert.deepEqual(with3([7]), ["certified", 3]);
 });
 
 test("each cluster has a suite of its own, and no run of another", () => {

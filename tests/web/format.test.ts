@@ -54,6 +54,10 @@ test("axis labels have the decimals that tell ticks apart", () => {
   assert.deepEqual(formatTicks([24.25, 24.5, 24.75]), ["24.25", "24.50", "24.75"]);
   assert.deepEqual(formatTicks([1000, 2000]), ["1,000", "2,000"]);
   assert.deepEqual(formatTicks([]), []);
+  assert.deepEqual(formatTicks([2.6]), ["2.6"], "alone");
+  assert.deepEqual(formatTicks([-0.25]), ["-0.25"]);
+  assert.deepEqual(formatTicks([120]), ["120"]);
+  assert.deepEqual(formatTicks([0]), ["0"]);
 });
 
 test("an axis of a small learning rate tells its ticks apart", () => {

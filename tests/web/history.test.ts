@@ -129,12 +129,28 @@ test("changes are told newest first, and by when they were", () => {
   );
 });
 
+test("what has too few runs is not told to be no slower", () => {
+  const few = weekly([2, 2.1], { newest: "unknown" });
+  const words = (...series: HistorySeries[]) =>
+    summaryWords({ series } as unknown as History, [], 30);
+  assert.equal(
+    words(weekly([2, 2]), few, few),
+    "Slower in the last 30 days: none of the one configuration that can be told; 2 have too few " +
+      "runs. Faster: none.",
+  );
+  assert.equal(
+    words(few, few),
+    "Slower in the last 30 days: cannot be told of any of 2 configurations, for want of runs.",
+  );
+  assert.match(words(few), /cannot be told of the one configuration/);
+});
+
 test("a change says how much, and with what", () => {
   assert.equal(seriesName(slowed), "llama3 70b fp8, 64 × gb200");
   assert.equal(seriesName({ ...slowed, cluster: "eos" }), "llama3 70b fp8, 64 × gb200, eos");
   assert.equal(amountWords(change), "5.0 % slower");
   assert.match(levelWords(change), /^, median step time 2\S* s to 2\.1\S* s$/);
-  assert.equal(causeWords(change), "What changed with it: NCCL ALGO from not stated to Ring.");
+  assert.equal(causeWords(change), "What changed with it: 'NCCL_ALGO' from not stated to Ring.");
   assert.match(causeWords({ ...change, differences: [] }), /^Nothing that is known/);
   assert.match(newestWords(weekly([2, 2])), /^Its level never changed/);
   assert.match(newestWords(slowed), /^The newest runs are on this level/);

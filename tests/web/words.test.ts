@@ -241,6 +241,20 @@ test("a verdict says which way it goes", () => {
   assert.equal(verdictWords("step_time_s", compared("not_comparable", null)), "not comparable");
   const untold = compared("cannot_be_told", null);
   assert.equal(verdictWords("step_time_s", untold), "a side has no value");
+  const near = { mean_ratio: 0.971 };
+  assert.equal(
+    verdictWords("step_time_s", compared("faster", -0.0302, near)),
+    "3.0 % faster by medians (2.9 % by means)",
+  );
+  assert.equal(
+    verdictWords("step_time_s", compared("no_difference_shown", 0.0008, { mean_ratio: 0.9996 })),
+    "0.1 % slower by medians (as fast by means), within run-to-run noise",
+  );
+  assert.equal(
+    verdictWords("step_time_s", compared("slower", 0.0152, { mean_ratio: 1.0148 })),
+    "1.5 % slower",
+    "alike as printed",
+  );
   const slowSteps = { mean_ratio: 4.6462, means_differ: true };
   assert.equal(
     verdictWords("step_time_s", compared("no_difference_shown", 0, slowSteps)),

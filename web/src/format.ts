@@ -65,13 +65,14 @@ export function formatDeviation(mean: Maybe, deviation: Maybe): string {
 const kTickDecimals = 6;
 const kTickDigits = 8; // of scientific notation
 
-// The labels of an axis: as many decimals as tell its ticks apart, the same for all. Where they are
-// too small for that ("3e-7"), as many digits.
+// The labels of an axis: as many decimals as tell its ticks apart, the same for all; a tick that is
+// alone has those of its own value. Where they are too small for that ("3e-7"), as many digits.
 export function formatTicks(ticks: readonly number[]): string[] {
-  const step = ticks.length > 1 ? Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0)) : 0;
+  const [first = 0, second = 0] = ticks;
+  const step = Math.abs(second - first); // of one alone its distance from nothing
   const largest = Math.max(...ticks.map(Math.abs));
   if (largest > 0 && largest < 1e-3 && step < 10 ** -kTickDecimals) {
-    return scientificTicks(ticks, step || largest);
+    return scientificTicks(ticks, step);
   }
   let decimals = 0;
   const isWhole = (value: number) => Math.abs(value - Math.round(value)) < 1e-6 * value;
@@ -204,9 +205,21 @@ export function formatWorkload(workload: string | null): string {
   return workload === null ? kUnknown : workload.replace(/^pretrain_/, "");
 }
 
-// "expert_tensor_parallel" reads as "expert tensor parallel".
+const kVariable = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/;
+const kVariablePath = /(?:^|\.)env_overrides\.([^.]+)$/;
+
+// The name that must stand as it was written, because somebody sets it by that name: a variable of
+// the environment, or the path of a value in a file. Null of a key that is words.
+export function writtenName(key: string): string | null {
+  const variable = kVariablePath.exec(key)?.[1];
+  if (variable) return variable;
+  return kVariable.test(key) || key.includes(".") ? key : null;
+}
+
+// "expert_tensor_parallel" reads as "expert tensor parallel", and
+// "job_config.env_overrides.NCCL_ALGO" as "NCCL_ALGO".
 export function formatKey(key: string): string {
-  return key.replaceAll("_", " ");
+  return writtenName(key) ?? key.replaceAll("_", " ");
 }
 
 const kSources: Record<string, string> = {

@@ -8,6 +8,7 @@ import {
   formatPlural,
   formatSeconds,
   formatWorkload,
+  writtenName,
 } from "./format";
 
 const kDayMs = 86_400_000;
@@ -87,7 +88,10 @@ export function isWithin(told: ToldChange, days: number | null, nowMs: number): 
   return told.startedAt !== null && nowMs - Date.parse(told.startedAt) <= days * kDayMs;
 }
 
-// "Slower in the last 30 days: 1 of 12 configurations. Faster: none."
+const isTold = ({ newest, changes }: HistorySeries) => newest !== "unknown" || changes.length > 0;
+
+// "Slower in the last 30 days: 1 of 12 configurations. Faster: none.", where some have too few runs
+// "… none of the 3 configurations that can be told; 9 have too few runs. Faster: none."
 export function summaryWords(
   history: History,
   within: readonly ToldChange[],
@@ -96,11 +100,23 @@ export function summaryWords(
   const count = (verdict: ToldChange["verdict"]) =>
     new Set(within.filter((told) => told.verdict === verdict).map(({ series }) => series)).size;
   const when = days === null ? "at any time" : `in the last ${formatPlural(days, "day")}`;
-  const all = formatPlural(history.series.length, "configuration");
+  const all = history.series.length;
+  const toldCount = history.series.filter(isTold).length;
+  const untold = all - toldCount;
+  if (toldCount === 0) {
+    const which = all === 1 ? "the one configuration" : `any of ${formatCount(all)} configurations`;
+    return `Slower ${when}: cannot be told of ${which}, for want of runs.`;
+  }
+  const which =
+    untold === 0
+      ? formatPlural(all, "configuration")
+      : `the ${toldCount === 1 ? "one configuration" : `${formatCount(toldCount)} configurations`} ` +
+        `that can be told; ` +
+        `${formatCount(untold)} ${untold === 1 ? "has" : "have"} too few runs`;
   const slower = count("slower");
   const faster = count("faster");
   return (
-    `Slower ${when}: ${slower === 0 ? "none" : formatCount(slower)} of ${all}. ` +
+    `Slower ${when}: ${slower === 0 ? "none" : formatCount(slower)} of ${which}. ` +
     `Faster: ${faster === 0 ? "none" : formatCount(faster)}.`
   );
 }
@@ -130,7 +146,8 @@ export function levelWords(change: HistoryChange): string {
 }
 
 export function differenceWords({ key, before, after }: HistoryChange["differences"][number]) {
-  return `${formatKey(key)} from ${before ?? "not stated"} to ${after ?? "not stated"}`;
+  const name = writtenName(key) === null ? formatKey(key) : `'${formatKey(key)}'`;
+  return `${name} from ${before ?? "not stated"} to ${after ?? "not stated"}`;
 }
 
 // What of the configuration changed with it.

@@ -8,6 +8,7 @@ import "./styles/results.css";
 import "./styles/history.css";
 import "./styles/evidence.css";
 import "./styles/pages.css";
+import "./styles/stacked.css";
 import "./styles/print.css";
 import { render } from "preact";
 import { startLive } from "./api/live";

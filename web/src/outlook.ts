@@ -49,11 +49,19 @@ export function outlookOf(run: RunDetails, steps: Steps, nowMs: number): Outlook
         };
   return {
     paceS,
-    window: milestone(parseWindow(run.window)?.last),
+    window: milestone(endOfWindow(run, last)),
     end: milestone(run.declared_last_iteration),
     silentS,
     limit: limitOf(run, last, paceS, silentS, nowMs),
   };
+}
+
+// Where the last step alone counts, the window is that of the newest one while a run goes on.
+function endOfWindow(run: RunDetails, last: number): number | undefined {
+  const window = parseWindow(run.window);
+  const declared = run.declared_last_iteration;
+  const isNewest = window?.first === last && window.last === last;
+  return isNewest && declared !== null && declared > last ? declared : window?.last;
 }
 
 function limitOf(run: RunDetails, last: number, paceS: number, silentS: number, nowMs: number) {

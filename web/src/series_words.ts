@@ -1,15 +1,18 @@
 // In what series of runs differ from each other, in words. Pure.
 import type { Scaling } from "./api/types";
-import { formatKey } from "./format";
+import { formatKey, writtenName } from "./format";
 
 export type DifferingValue = Scaling["series"][number]["differences"][number];
 
 const kNamed = 3;
 
-// "release 24.11, window 11-44"
+// "release 24.11, NCCL_ALGO=Ring": what is set by its name stands as it is set.
 export function differencesText(differences: readonly DifferingValue[]): string {
   return differences
-    .map(({ key, value }) => `${formatKey(key)} ${value ?? "not stated"}`)
+    .map(({ key, value }) => {
+      const joint = writtenName(key) !== null && value !== null ? "=" : " ";
+      return `${formatKey(key)}${joint}${value ?? "not stated"}`;
+    })
     .join(", ");
 }
 

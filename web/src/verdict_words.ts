@@ -10,20 +10,30 @@ function directed(metric: ComparedMetric, relative: number, decimals = 1): strin
   return `${text} ${isSlower ? "slower" : "faster"}`;
 }
 
+// "2.9 % faster" beside "3.0 % faster" is "2.9 %": which way both go is said once.
+function unlessSaid(words: string, others: string): string {
+  const way = / (slower|faster)$/;
+  return way.exec(words)?.[1] === way.exec(others)?.[1] ? words.replace(way, "") : words;
+}
+
 // Said wherever equivalence is: the 95 % interval that stands beside it is wider, and may reach
 // beyond the margin.
 const kEquivalenceTest = "(two one-sided tests, 90 % interval)";
 
 export function verdictWords(metric: ComparedMetric, comparison: MetricComparison): string {
-  const { verdict, relative_difference: relative, equivalence } = comparison;
+  const { verdict, relative_difference: relative, equivalence, mean_ratio: means } = comparison;
   if (verdict === "not_comparable") return "not comparable";
   if (verdict === "cannot_be_told" || relative === null) return "a side has no value";
-  const words = directed(metric, relative);
-  if (comparison.means_differ && comparison.mean_ratio !== null) {
-    // What is shown as the result is the mean.
-    const byMeans = directed(metric, comparison.mean_ratio - 1);
-    return `${words} by medians, but ${byMeans} by means: single slow steps`;
+  const byMedians = directed(metric, relative);
+  // Tests are made on medians, and what is shown as the result is the mean.
+  const byMeans = means === null ? byMedians : directed(metric, means - 1);
+  if (comparison.means_differ && means !== null) {
+    return `${byMedians} by medians, but ${byMeans} by means: single slow steps`;
   }
+  const words =
+    byMeans === byMedians
+      ? byMedians
+      : `${byMedians} by medians (${unlessSaid(byMeans, byMedians)} by means)`;
   if (verdict !== "no_difference_shown") return words;
   return equivalence?.is_equivalent
     ? `${words}, equivalent within ${formatPercent(equivalence.margin, 0)} ${kEquivalenceTest}`

@@ -21,12 +21,18 @@ const kColours: Record<CellState, string> = {
   unjudged: "--rule",
 };
 
+type IsStale = (cell: BoardCell) => boolean;
+
 const kWithRuns: CellState[] = ["running", "failed", "invalid"]; // though none that counts
 
 const linesOf = (row: BoardRow) => Math.ceil(row.cells.length / kPerRow);
 const heightOf = (row: BoardRow) => linesOf(row) * (kCell.height + kCell.gap) + kCell.gap;
 
-export function boardPicture(rows: readonly BoardRow[], scale = 2): HTMLCanvasElement {
+export function boardPicture(
+  rows: readonly BoardRow[],
+  isStale: IsStale,
+  scale = 2,
+): HTMLCanvasElement {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const width = 2 * kEdge + kName + kPerRow * (kCell.width + kCell.gap);
@@ -49,7 +55,7 @@ export function boardPicture(rows: readonly BoardRow[], scale = 2): HTMLCanvasEl
     row.cells.forEach((cell, at) => {
       const left = kEdge + kName + (at % kPerRow) * (kCell.width + kCell.gap);
       const y = top + Math.floor(at / kPerRow) * (kCell.height + kCell.gap);
-      drawCell(context, cell, left, y, colour);
+      drawCell(context, cell, isStale(cell), left, y, colour);
     });
     top += heightOf(row);
   }
@@ -59,6 +65,7 @@ export function boardPicture(rows: readonly BoardRow[], scale = 2): HTMLCanvasEl
 function drawCell(
   context: CanvasRenderingContext2D,
   cell: BoardCell,
+  isStale: boolean,
   left: number,
   top: number,
   colour: (name: string) => string,
@@ -68,7 +75,8 @@ function drawCell(
   context.strokeRect(left, top, kCell.width, kCell.height);
   context.fillStyle = colour("--text-muted");
   context.font = "12px system-ui, sans-serif";
-  context.fillText(gpusOf(cell), left + 10, top + 20);
+  const gpus = isStale ? `${gpusOf(cell)}, stale` : gpusOf(cell);
+  context.fillText(gpus, left + 10, top + 20, kCell.width - 20);
   const isMuted = !cell.standing && !kWithRuns.includes(cell.state);
   context.fillStyle = colour(isMuted ? "--text-muted" : "--text");
   context.font = "600 13px system-ui, sans-serif";
@@ -88,21 +96,40 @@ function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (one) => `&${names[one]};`);
 }
 
-// An SVG of two fields, "0.95 × the published LLM speed | met by 5 of 44"; where clusters are named
-// "eos: met by 5 of 44, polaris: met by 2 of 44".
-export function boardBadge(rows: readonly BoardRow[]): string {
+const kBadgeColours = { whole: "#176b3a", part: "#0d5f57", stale: "#1b57b5" };
+
+interface MetCounts {
+  judged: number;
+  met: number;
+  stale: number; // of those that are met
+}
+
+function metCounts(rows: readonly BoardRow[], isStale: IsStale): MetCounts {
+  const judged = rows.flatMap((row) => row.cells).filter(({ state }) => state !== "unjudged");
+  const met = judged.filter(({ state }) => state === "met");
+  return { judged: judged.length, met: met.length, stale: met.filter(isStale).length };
+}
+
+// "met by 5 of 44, 2 of them stale"
+function metWords({ judged, met, stale }: MetCounts): string {
+  return `met by ${met} of ${judged}${stale > 0 ? `, ${stale} of them stale` : ""}`;
+}
+
+function badgeColour({ judged, met, stale }: MetCounts): string {
+  if (met > 0 && stale === met) return kBadgeColours.stale;
+  return met === judged ? kBadgeColours.whole : kBadgeColours.part;
+}
+
+// An SVG of two fields, "0.95 × the published LLM speed | met by 5 of 44 on 2026-02-01"; where
+// clusters are named "eos: met by 5 of 44, polaris: met by 2 of 44 on …". `madeAt`: an instant.
+export function boardBadge(rows: readonly BoardRow[], isStale: IsStale, madeAt: string): string {
   const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
-  const counts = clusters.map((cluster) => {
-    const cells = rows.filter((row) => row.cluster === cluster).flatMap((row) => row.cells);
-    const judged = cells.filter(({ state }) => state !== "unjudged");
-    const met = judged.filter(({ state }) => state === "met").length;
-    const words = `met by ${met} of ${judged.length}`;
-    return {
-      words: cluster === null ? words : `${cluster}: ${words}`,
-      isWhole: met === judged.length,
-    };
+  const told = clusters.map((cluster) => {
+    const of = metCounts(rows.filter((row) => row.cluster === cluster), isStale);
+    return cluster === null ? metWords(of) : `${cluster}: ${metWords(of)}`;
   });
-  const value = counts.length > 0 ? counts.map(({ words }) => words).join(", ") : "met by 0 of 0";
+  const all = metCounts(rows, isStale);
+  const value = `${told.join(", ") || metWords(all)} on ${madeAt.slice(0, 10)}`;
   const labelWidth = 7 * kLabel.length + 14;
   const valueWidth = 7 * value.length + 18;
   const text = (x: number, words: string) =>
@@ -113,7 +140,7 @@ export function boardBadge(rows: readonly BoardRow[]): string {
     `role="img" aria-label="${kLabel}: ${escaped(value)}">` +
     `<rect width="${labelWidth}" height="20" fill="#3d4540"/>` +
     `<rect x="${labelWidth}" width="${valueWidth}" height="20" ` +
-    `fill="${counts.every(({ isWhole }) => isWhole) ? "#176b3a" : "#0d5f57"}"/>` +
+    `fill="${badgeColour(all)}"/>` +
     `${text(labelWidth / 2, kLabel)}${text(labelWidth + valueWidth / 2, value)}</svg>\n`
   );
 }

@@ -177,19 +177,18 @@ function Board({ answers }: { answers: BoardAnswers }) {
           <button
             type="button"
             class="quiet copy"
-            onClick={() => void savePng([boardPicture(measuredFirst)], "board")}
+            onClick={() => void savePng([boardPicture(measuredFirst, isStale)], "board")}
           >
             Save as PNG
           </button>
           <button
             type="button"
             class="quiet copy"
-            onClick={() =>
-              saveFile(
-                new Blob([boardBadge(ofEach.filter(isInScope))], { type: "image/svg+xml" }),
-                "badge.svg",
-              )
-            }
+            onClick={() => {
+              const madeAt = new Date(nowMs.value).toISOString();
+              const badge = boardBadge(ofEach.filter(isInScope), isStale, madeAt);
+              saveFile(new Blob([badge], { type: "image/svg+xml" }), "badge.svg");
+            }}
           >
             Save a badge
           </button>

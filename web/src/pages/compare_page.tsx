@@ -5,28 +5,11 @@
 import { useMemo } from "preact/hooks";
 import { tellingWords } from "../alike_runs";
 import { fetchComparison } from "../api/client";
-import type {
-  ComparedMetric as Metric,
-  ComparedRun,
-  Comparison,
-  GroupComparison,
-  RunGroup,
-} from "../api/types";
-import {
-  formatCount,
-  formatKey,
-  formatNumber,
-  formatPercent,
-  formatPlural,
-  formatSpeed,
-  kUnknown,
-  tellingFolders,
-} from "../format";
-import { LeftOutRuns } from "../parts/left_out";
-import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
+import type { ComparedMetric as Metric, Comparison, GroupComparison } from "../api/types";
+import { formatCount, formatNumber, formatPercent, kUnknown } from "../format";
+import { kMeasuringKeys } from "../parts/measured_over";
 import { HintPanel, kAllRuns } from "../parts/panels";
 import { Pending } from "../parts/pending";
-import { StatusMark } from "../parts/status_mark";
 import { Table } from "../parts/table";
 import { breakable } from "../parts/values";
 import { useAnswer } from "../state/answer";
@@ -43,9 +26,10 @@ import { place } from "../state/location";
 import { excessWords, kPicksMax, kPicksMin, readPicks, strangerWords } from "../state/picks";
 import { nameOfGroup, readSides, sidesParameters } from "../state/sides";
 import { DecidingCommands } from "./compare_commands";
-import { GroupsForm } from "./compare_groups";
+import { Differences } from "./compare_differences";
 import { Obstacles, SingleRun } from "./compare_obstacles";
 import { PublishedStandings } from "./compare_published";
+import { ComparedRuns } from "./compare_runs";
 import { ComparedSteps } from "./compare_steps";
 
 const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
@@ -113,7 +97,7 @@ function Compared({ picks }: { picks: number[] }) {
         <>
           <Obstacles comparison={comparison} />
           <SingleRun comparison={comparison} />
-          <Runs comparison={comparison} telling={telling} />
+          <ComparedRuns comparison={comparison} telling={telling} />
           <Verdicts comparison={comparison} />
           <PublishedStandings comparison={comparison} />
           <ComparedSteps runs={comparison.runs} groups={comparison.groups} telling={telling} />
@@ -122,107 +106,6 @@ function Compared({ picks }: { picks: number[] }) {
         </>
       )}
     </>
-  );
-}
-
-interface RunsProps {
-  comparison: Comparison;
-  telling: ReadonlyMap<number, string>; // by the runs' ids
-}
-
-function Runs({ comparison, telling }: RunsProps) {
-  const leftOut = comparison.runs.filter((run) => run.exclusion !== null);
-  return (
-    <section aria-labelledby="compared-title">
-      <div class="section-head">
-        <h2 id="compared-title">Runs</h2>
-        <MeasuredOver />
-      </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of the runs">
-        <table class="plain compared">
-          <thead>
-            <tr>
-              <th scope="col">group</th>
-              <th scope="col">run</th>
-              <th scope="col">status</th>
-              <th scope="col" class="number">
-                window
-              </th>
-              <th scope="col" class="number">
-                step time, s
-              </th>
-              <th scope="col" class="number">
-                tokens/s/GPU
-              </th>
-              <th scope="col" class="number">
-                TFLOPS/GPU
-              </th>
-              <th scope="col" class="number">
-                to published
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {comparison.runs.map((run) => (
-              <RunRow
-                key={run.id}
-                run={run}
-                groups={comparison.groups}
-                telling={telling.get(run.id) ?? ""}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <LeftOutRuns runs={leftOut.map((run) => ({ ...run, reason: run.exclusion ?? "" }))} />
-      {comparison.runs.length >= kPicksMin && (
-        <GroupsForm key={comparison.runs.map(({ id }) => id).join()} runs={comparison.runs} />
-      )}
-    </section>
-  );
-}
-
-interface RowProps {
-  run: ComparedRun;
-  groups: RunGroup[];
-  telling: string;
-}
-
-function RunRow({ run, groups, telling }: RowProps) {
-  const { published } = run;
-  const speed = published.speed_against_reference;
-  return (
-    <tr class={run.group === null ? "is-left-out" : ""}>
-      <td>{run.group === null ? kUnknown : nameOfGroup(run.group, groups)}</td>
-      <th scope="row" class="run-cell">
-        <a href={`/runs/${run.id}`}>{breakable(run.experiment || run.path)}</a>
-        <span class="sub">
-          {[
-            tellingFolders(run.experiment, run.path),
-            run.job_id !== null && `job ${run.job_id}`,
-            telling,
-            ...run.marks.map(({ mark }) => mark),
-          ]
-            .filter(Boolean)
-            .join(" · ")}
-        </span>
-      </th>
-      <td>
-        <StatusMark status={run.status} />
-      </td>
-      <td class="number">
-        {run.window}
-        {run.steps_left_out > 0 && (
-          <span class="sub">without {formatPlural(run.steps_left_out, "step")}</span>
-        )}
-      </td>
-      <td class="number">{formatNumber(run.step_time_s_mean)}</td>
-      <td class="number">{formatNumber(run.tokens_per_s_per_gpu)}</td>
-      <td class="number">{formatNumber(run.tflops_per_gpu_mean)}</td>
-      <td class="number" title={published.reason ?? `window ${published.window}`}>
-        {speed === null ? kUnknown : formatSpeed(speed)}
-      </td>
-    </tr>
   );
 }
 
@@ -253,6 +136,7 @@ function ComparedGroups({ comparison: { comparisons, groups } }: { comparison: C
   const metric = "step_time_s";
   return (
     <Table
+      isStacked
       name="Step times of the groups"
       heads={[
         "group",
@@ -318,45 +202,5 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
       </dl>
       <DecidingCommands entry={entry} comparison={comparison} />
     </li>
-  );
-}
-
-function Differences({ comparison }: { comparison: Comparison }) {
-  const { differences, groups } = comparison;
-  if (groups.length < 2) return null;
-  return (
-    <section aria-labelledby="differences-title">
-      <div class="section-head">
-        <h2 id="differences-title">In what they differ</h2>
-      </div>
-      {differences.length === 0 ? (
-        <p>In nothing that is known of them.</p>
-      ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Table of differences">
-          <table class="plain">
-            <thead>
-              <tr>
-                <td />
-                {groups.map(({ group }) => (
-                  <th key={group} scope="col">
-                    {nameOfGroup(group, groups)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {differences.map(({ key, values }) => (
-                <tr key={key}>
-                  <th scope="row">{formatKey(key)}</th>
-                  {values.map((value, at) => (
-                    <td key={at}>{value ?? kUnknown}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </section>
   );
 }

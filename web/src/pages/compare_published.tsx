@@ -13,12 +13,13 @@ export function PublishedStandings({ comparison: { runs, groups } }: { compariso
         <h2 id="published-title">Against the published results</h2>
       </div>
       <Table
+        isStacked
         name="The groups against their published results"
         heads={["group", "#runs", "the published speed itself"]}
         rows={groups.map((group) => [
           nameOfGroup(group.group, groups),
           formatCount(group.run_ids.length),
-          groupStandingWords(group, runs),
+          <span class="wraps">{groupStandingWords(group, runs)}</span>,
         ])}
       />
     </section>

@@ -1,4 +1,5 @@
 // What an address filters the runs by that has no field of its own: each can be taken away.
+import { useEffect, useRef } from "preact/hooks";
 import { addressFilters } from "../state/address_filters";
 import type { ListState } from "../state/list_state";
 import { rootList } from "../state/service";
@@ -10,10 +11,21 @@ interface Props {
 
 export function FilterChips({ state, onChange }: Props) {
   const filters = addressFilters(state, rootList.value?.roots ?? []);
+  const list = useRef<HTMLUListElement>(null);
+  // Where a chip was taken away: the focus would be lost with its button.
+  const taken = useRef<{ place: number; form: HTMLFormElement | null } | null>(null);
+  useEffect(() => {
+    if (!taken.current) return;
+    const { place, form } = taken.current;
+    const left = list.current?.querySelectorAll("button") ?? [];
+    const next = left[Math.min(place, left.length - 1)] ?? form?.querySelector(".more-filters");
+    (next as HTMLElement | null)?.focus();
+    taken.current = null;
+  }, [filters.length]);
   if (filters.length === 0) return null;
   return (
-    <ul class="chips" aria-label="filters of the address">
-      {filters.map(({ label, value, without }) => (
+    <ul ref={list} class="chips" aria-label="filters of the address">
+      {filters.map(({ label, value, without }, place) => (
         <li key={`${label} ${value}`} class="chip">
           <span>
             {label} <b>{value}</b>
@@ -22,7 +34,10 @@ export function FilterChips({ state, onChange }: Props) {
             type="button"
             class="quiet"
             aria-label={`Take away: ${label} ${value}`}
-            onClick={() => onChange(without)}
+            onClick={(event) => {
+              taken.current = { place, form: event.currentTarget.form };
+              onChange(without);
+            }}
           >
             ×
           </button>

@@ -8,6 +8,7 @@ import {
   amountWords,
   causeWords,
   isWithin,
+  levelWords,
   seriesName,
   seriesNames,
   otherWindowsWords,
@@ -271,9 +272,10 @@ function Change({ told, name }: { told: ToldChange; name: string }) {
     <li>
       <a href={`#${sectionId(series)}`}>{name}</a>:{" "}
       <b class={`told told-${verdict}`}>{change ? amountWords(change) : verdict}</b>
+      {change && levelWords(change)}
       {startedAt && (
         <>
-          {" "}
+          {change ? ", " : " "}
           since <Instant at={startedAt} />
         </>
       )}

@@ -28,6 +28,11 @@ export function JobPage({ id }: { id: number }) {
       <p class="back">
         <a href="/jobs">← Jobs</a>
       </p>
+      {answer.problem.value && !job && (
+        <div class="page-head">
+          <h1>Job {id}</h1>
+        </div>
+      )}
       <Pending answer={answer} what="the job" elsewhere={kAllJobs} />
       {job && (
         <>

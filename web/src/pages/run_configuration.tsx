@@ -2,6 +2,7 @@
 // and every other source that says something else.
 import type { ConfigurationValue, RunDetails } from "../api/types";
 import { formatKey, formatSource } from "../format";
+import { KeyName } from "../parts/key_name";
 
 export function RunConfiguration({ run }: { run: RunDetails }) {
   if (run.configuration.length === 0) return null;
@@ -42,7 +43,9 @@ function Entry({ entry, isConflict }: { entry: ConfigurationValue; isConflict: b
   const sources = [entry, ...agreeing].map((each) => formatSource(each.source));
   return (
     <tr class={isConflict ? "is-conflict" : undefined}>
-      <th scope="row">{formatKey(entry.key)}</th>
+      <th scope="row">
+        <KeyName name={entry.key} />
+      </th>
       <td>
         {isConflict && <ConflictShape />}
         {entry.value}

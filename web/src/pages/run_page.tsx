@@ -39,6 +39,11 @@ export function RunPage({ id }: { id: number }) {
   return (
     <>
       <BackToRuns />
+      {problem && !run && (
+        <div class="page-head">
+          <h1>Run {id}</h1>
+        </div>
+      )}
       {problem && (
         <ProblemPanel problem={problem} retry={() => void store.refresh()} elsewhere={kAllRuns} />
       )}

@@ -57,6 +57,7 @@ export function RunsChoices({ keys, state, choices, onChange }: Props) {
           label={kLabels[key]}
           chosen={state[key]}
           values={values[key]}
+          isCut={choices.cut.includes(key)}
           word={kWords[key]}
           onToggle={(value) => onChange({ ...state, [key]: toggled(state[key], value) })}
           onNone={() => onChange({ ...state, [key]: [] })}

@@ -62,7 +62,15 @@ export function RunsFilters({ state, choices, onChange, onClear }: Props) {
         <SeldomFilters state={state} choices={choices} onChange={onChange} />
         <FilterChips state={state} onChange={onChange} />
         {isFiltered(state) && (
-          <button type="button" class="quiet" onClick={onClear}>
+          <button
+            type="button"
+            class="quiet"
+            onClick={({ currentTarget }) => {
+              // It goes with what it clears, and the focus would be lost with it.
+              currentTarget.form?.querySelector<HTMLElement>(".more-filters")?.focus();
+              onClear();
+            }}
+          >
             Clear filters
           </button>
         )}

@@ -4,6 +4,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Run } from "../api/types";
 import { runName } from "../parts/values";
+import { useFocusOnReturn } from "../state/focus_on_return";
 import { sortDirection, type SortDirection } from "../state/list_state";
 import { isPrinted, kPrintedRowsMax } from "../state/paper";
 import { kPicksMax } from "../state/picks";
@@ -47,6 +48,7 @@ export function RunsTable(props: Props) {
   const range = useVisibleRange(body, layout.rowHeight, rowCount);
   useEffect(() => props.onLook(range.end), [range.end, runs.length]);
   const active = useRowKeys(body, range, layout.rowHeight, props);
+  useFocusOnReturn(body, range);
 
   const drawn = isPrinted.value ? { first: 0, end: printedRows(runs.length) } : range;
 

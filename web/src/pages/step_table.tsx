@@ -45,7 +45,7 @@ function Rows({ steps, window, segment, nan }: Props) {
   const offsets = steps.byte_offset;
   return (
     <>
-      <div class="scroll tall" tabIndex={0} role="region" aria-label="Steps">
+      <div class="scroll tall" tabIndex={0} role="region" aria-label="Table of the steps">
         <table class="plain">
           <thead>
             <tr>

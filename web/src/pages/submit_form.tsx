@@ -63,6 +63,7 @@ export function SubmitForm({ isOpen, jobs }: { isOpen: boolean; jobs: Job[] }) {
   const problems = submissionProblems(fields);
   const body = JSON.stringify(submissionOf(fields));
   const wasLookedAt = outcome?.kind === "dry" && outcome.asked === body;
+  const isOld = outcome?.kind === "dry" && outcome.asked !== body;
   const send = async (isDry: boolean) => {
     setIsBusy(true);
     try {
@@ -81,7 +82,8 @@ export function SubmitForm({ isOpen, jobs }: { isOpen: boolean; jobs: Job[] }) {
     }
   };
   const hasProblems = Object.keys(problems).length > 0;
-  const isReady = fields.workload !== "" && token.trim() !== "" && !hasProblems && !isBusy;
+  const isFilled = fields.workload !== "" && token.trim() !== "" && !hasProblems;
+  const isReady = isFilled && !isBusy;
   return (
     <details class="twin submit" open={isOpen}>
       <summary>Submit jobs</summary>
@@ -94,10 +96,18 @@ export function SubmitForm({ isOpen, jobs }: { isOpen: boolean; jobs: Job[] }) {
       >
         <RecipeFields recipes={recipes} fields={fields} problems={problems} onSet={set} />
         <TokenField token={token} onToken={setToken} />
-        <button type="submit" disabled={!isReady}>
+        {/* What becomes disabled loses the focus: while the server works, they only look so. */}
+        <button type="submit" disabled={!isFilled} aria-disabled={!isReady}>
           Look at it first
         </button>
-        <button type="button" disabled={!isReady || !wasLookedAt} onClick={() => void send(false)}>
+        <button
+          type="button"
+          aria-describedby="form-changed"
+          aria-disabled={!isReady || !wasLookedAt}
+          onClick={() => {
+            if (isReady && wasLookedAt) void send(false);
+          }}
+        >
           Submit
         </button>
       </form>
@@ -106,7 +116,14 @@ export function SubmitForm({ isOpen, jobs }: { isOpen: boolean; jobs: Job[] }) {
         <code>llmb-report token create NAME --scope submit</code>; the configuration lists it under{" "}
         <code>submitters</code>.
       </p>
-      {outcome && <OutcomePanel outcome={outcome} jobs={jobs} />}
+      <p class="hint form-changed" id="form-changed" role="status">
+        {isOld && "The form has changed: look again."}
+      </p>
+      {outcome && (
+        <div class={isOld ? "is-old" : undefined}>
+          <OutcomePanel outcome={outcome} jobs={jobs} />
+        </div>
+      )}
     </details>
   );
 }

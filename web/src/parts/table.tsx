@@ -1,5 +1,5 @@
 // A plain table of text that scrolls sideways inside its own region, so that it never widens the
-// page. The first cell of each row is its header.
+// page, or is stacked on narrow screens. The first cell of each row is its header.
 import type { ComponentChildren } from "preact";
 
 interface Props {
@@ -7,11 +7,13 @@ interface Props {
   heads: string[]; // with a "#" before it: a column of numbers
   rows: ComponentChildren[][];
   isTall?: boolean; // scrolls up and down, too
+  isStacked?: boolean; // where its columns do not fit, each row is a card
 }
 
-export function Table({ name, heads, rows, isTall = false }: Props) {
+export function Table({ name, heads, rows, isTall = false, isStacked = false }: Props) {
   const isNumeric = heads.map((head) => head.startsWith("#"));
   const cellClass = (at: number) => (isNumeric[at] ? "number" : undefined);
+  const words = heads.map((head) => head.replace(/^#/, ""));
   return (
     <div
       class={isTall ? "scroll tall" : "scroll"}
@@ -19,26 +21,26 @@ export function Table({ name, heads, rows, isTall = false }: Props) {
       role="region"
       aria-label={`Table: ${name}`}
     >
-      <table class="plain">
-        <thead>
-          <tr>
+      <table class={isStacked ? "plain stacked" : "plain"} role="table">
+        <thead role="rowgroup">
+          <tr role="row">
             {heads.map((head, at) => (
-              <th key={head} scope="col" class={cellClass(at)}>
-                {head.replace(/^#/, "")}
+              <th key={head} role="columnheader" scope="col" class={cellClass(at)}>
+                {words[at]}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {rows.map((cells, row) => (
-            <tr key={row}>
+            <tr key={row} role="row">
               {cells.map((cell, at) =>
                 at === 0 ? (
-                  <th key={at} scope="row" class={cellClass(at)}>
+                  <th key={at} role="rowheader" scope="row" class={cellClass(at)}>
                     {cell}
                   </th>
                 ) : (
-                  <td key={at} class={cellClass(at)}>
+                  <td key={at} role="cell" class={cellClass(at)} data-label={words[at]}>
                     {cell}
                   </td>
                 ),

@@ -2,7 +2,7 @@
 // three complete runs of which one may be profiled, which meet the aim, and none of them older than
 // a year. So NVIDIA's "Exemplar Cloud: Path & Requirements" has it. The runs are those of the
 // environment that was measured last. Pure.
-import { formatPlural } from "../format";
+import { formatCount, formatPlural } from "../format";
 import { documentOf, hasRuns, submitCommand, type BoardCell, type BoardRow } from "./board";
 import { msOf, newestOf, variantWords } from "./measured";
 import { kAim } from "./standing";
@@ -23,6 +23,7 @@ export interface Certification {
   state: CertificationState;
   validUntil: string | null; // null where it is open
   words: string;
+  runsMade: number; // in the environment that was measured last, profiled ones too
   repeats: number; // that it takes; 0 where it is certified
 }
 
@@ -50,7 +51,8 @@ function aYearAfter(at: string): string {
 
 function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs: number) {
   if (cell.state === "unjudged") {
-    return { state: "unjudged" as const, validUntil: null, words: cell.words, repeats: 0 };
+    const { words, runCount: runsMade } = cell;
+    return { state: "unjudged" as const, validUntil: null, words, runsMade, repeats: 0 };
   }
   const dated = (ids: readonly number[]) =>
     ids
@@ -61,6 +63,7 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
   // Of a profiled run no environment is told: it is of this one where it came after all others.
   const changedMs = msOf(newestOf(cell.variants.map(({ newestAt }) => newestAt)));
   const profiled = dated(cell.profiled).filter((at) => msOf(at) > changedMs);
+  const runsMade = cell.runCount + profiled.length;
   const ends = [...dated(cell.runs), ...profiled.slice(0, kProfiledMax)]
     .sort()
     .reverse()
@@ -71,11 +74,12 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
   if (cell.state !== "met") {
     const words = `${cell.words} ${expiredWords(expired, ends.length)}`.trim();
     const repeats = Math.max(cell.repeats, missing);
-    return { state: "open" as const, validUntil: null, words, repeats };
+    return { state: "open" as const, validUntil: null, words, runsMade, repeats };
   }
   const validUntil = ends[kCertifiedRuns - 1] ?? null;
   if (missing === 0) {
-    return { state: "certified" as const, validUntil, words: cell.words, repeats: 0 };
+    const words = `${profiledWords(cell.runCount, profiled.length)} ${cell.words}`.trim();
+    return { state: "certified" as const, validUntil, words, runsMade, repeats: 0 };
   }
   const words = [
     "The aim is met.",
@@ -84,7 +88,17 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
     variantWords(cell.variants),
   ];
   const state = validUntil === null ? ("open" as const) : ("expired" as const);
-  return { state, validUntil, words: words.filter(Boolean).join(" "), repeats: missing };
+  const said = words.filter(Boolean).join(" ");
+  return { state, validUntil, words: said, runsMade, repeats: missing };
+}
+
+// A profiled run counts as one that was made, and its speed as none; empty where there is none.
+function profiledWords(runCount: number, profiledCount: number): string {
+  if (profiledCount === 0) return "";
+  return (
+    `${formatCount(runCount + profiledCount)} runs, ${formatCount(profiledCount)} of them ` +
+    `profiled; the speed is that of the other ${formatCount(runCount)}.`
+  );
 }
 
 // Of `count` runs those whose year is over; empty where there are none.
@@ -178,14 +192,14 @@ export function certificationTable(all: readonly SuiteStanding[]) {
       ...(isNamed ? ["cluster"] : []),
     ],
     rows: all.flatMap(({ gpuType, cluster, of }) =>
-      of.map(({ name, cell, state, validUntil }) => [
+      of.map(({ name, cell, state, validUntil, runsMade }) => [
         gpuType,
         name,
         String(cell.reference.gpu_count),
         documentOf(cell.reference),
         kCertificationWords[state],
         cell.standing?.speed_low?.toFixed(4) ?? "",
-        String(cell.runCount),
+        String(runsMade),
         validUntil?.slice(0, 10) ?? "",
         ...(isNamed ? [cluster ?? ""] : []),
       ]),

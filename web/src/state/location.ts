@@ -28,6 +28,10 @@ function here(): Place {
 
 export const place = signal<Place>({ path: "/", query: new URLSearchParams() });
 
+// The page that "back" or "forward" has just left: what had the focus there is gone, and the page
+// that is come to gives it a place. Null where a link led to the page.
+export const steppedFrom = signal<Page | null>(null);
+
 export function pageOf(path: string): Page {
   const plain = path.length > 1 ? path.replace(/\/$/, "") : path;
   if (plain in kPages) return { name: kPages[plain as keyof typeof kPages] };
@@ -44,6 +48,7 @@ export function hrefOf(path: string, query: URLSearchParams): string {
 export function navigate(href: string, options: { replace?: boolean } = {}): void {
   if (options.replace) history.replaceState(null, "", href);
   else history.pushState(null, "", href);
+  steppedFrom.value = null;
   place.value = here();
 }
 
@@ -78,6 +83,7 @@ export function startRouting(): void {
   movedHome();
   place.value = here();
   addEventListener("popstate", () => {
+    steppedFrom.value = pageOf(place.value.path);
     place.value = here();
   });
   document.addEventListener("click", onClick);

@@ -36,7 +36,9 @@ const nameOf = (key: ChoiceKey, value: string) =>
 type LearntKey = Exclude<ChoiceKey, "cluster">;
 const kLearntKeys = kChoiceKeys.filter((key): key is LearntKey => key !== "cluster");
 
-export type Choices = Record<LearntKey, string[]>;
+export type Choices = Record<LearntKey, string[]> & {
+  cut: readonly string[]; // the keys of which runs have more values
+};
 
 export class RunListStore implements LiveListener {
   readonly runs = signal<Run[]>([]);
@@ -58,6 +60,7 @@ export class RunListStore implements LiveListener {
     gpu_count: [],
     release: [],
     failure_cause: [],
+    cut: [],
   });
 
   private state: ListState | null = null;
@@ -230,6 +233,7 @@ export class RunListStore implements LiveListener {
         (all) => {
           learnClusterNames(all.cluster);
           this.learnChoices((key) => all[key].map(String));
+          this.choices.value = { ...this.choices.peek(), cut: all.cut };
         },
         () => (this.hasAllChoices = false), // the next load tries again
       );
