@@ -52,19 +52,19 @@ bool move_runs_to_cluster(Connection& connection, RootId root, const std::string
 
 void rename_pushed_roots(Connection& connection, const std::string& from, const std::string& to) {
   // Trees of both, of which nothing but what was removed is known as the new cluster's.
-  static const std::string kTwins =
+  static const std::string twins =
       "(SELECT b.id FROM root AS a JOIN root AS b ON b.path = a.path"
       " WHERE a.pushed_from = ?1 AND b.pushed_from = ?2)";
-  static const std::string kTakeRemoved =
+  static const std::string take_removed =
       "UPDATE removed_log SET root_id = (SELECT a.id FROM root AS a JOIN root AS b"
       " ON b.path = a.path WHERE a.pushed_from = ?1 AND b.id = removed_log.root_id)"
       " WHERE root_id IN " +
-      kTwins;
-  static const std::string kForgetTwins =
-      "DELETE FROM root WHERE id IN " + kTwins +
+      twins;
+  static const std::string forget_twins =
+      "DELETE FROM root WHERE id IN " + twins +
       " AND NOT EXISTS (SELECT 1 FROM run WHERE run.root_id = root.id)";
   for (const std::string_view sql :
-       {std::string_view(kTakeRemoved), std::string_view(kForgetTwins),
+       {std::string_view(take_removed), std::string_view(forget_twins),
         std::string_view("UPDATE run SET cluster = ?2, revision = revision + 1 WHERE root_id IN"
                          " (SELECT id FROM root WHERE pushed_from = ?1)"),
         std::string_view("UPDATE root SET cluster = ?2, pushed_from = ?2 WHERE pushed_from = ?1"),
