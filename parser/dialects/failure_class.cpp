@@ -155,13 +155,12 @@ constexpr std::array kClasses = {
                  "A collective on the CPU (Gloo) failed or timed out: look for the rank that does "
                  "not report, and check the host network.",
                  {}},
-    FailureClass{
-        "cuda_error",
-        communication,
-        "A CUDA call failed: the quoted line says how; run again with "
-        "CUDA_LAUNCH_BLOCKING=1 to find where. Where it has no kernel image, a library was "
-        "not built for this GPU.",
-        {}},
+    FailureClass{"cuda_error",
+                 communication,
+                 "A CUDA call failed: the quoted line says how; run again with "
+                 "CUDA_LAUNCH_BLOCKING=1 to find where. Where it has no kernel image, a library "
+                 "was not built for this GPU.",
+                 {}},
     FailureClass{"segmentation_fault",
                  communication,
                  "A process crashed in native code: suspect the newest library first; a core dump "

@@ -131,9 +131,9 @@ void require_no_twins(Context& context, const std::string& from, const std::stri
   throw RequestError(
       409, "Cluster pushed under both names",
       fmt::format("The cluster '{0}' cannot be renamed to '{1}': there are runs of both of {2}. "
-                  "Remove those of '{1}' (where the database is a file, "
-                  "while this server is stopped) with `llmb-report prune --db DB --cluster {1} "
-                  "--root {3} --yes`, and the next push renames it.",
+                  "Remove those of '{1}' (where the database is a file, while this server is "
+                  "stopped) with `llmb-report prune --db DB --cluster {1} --root {3} --yes`, and "
+                  "the next push renames it.",
                   from, to, fmt::join(twins, ", "), twins.front()));
 }
 

@@ -88,6 +88,9 @@ export function isWithin(told: ToldChange, days: number | null, nowMs: number): 
   return told.startedAt !== null && nowMs - Date.parse(told.startedAt) <= days * kDayMs;
 }
 
+const configurations = (count: number) =>
+  count === 1 ? "one configuration" : formatPlural(count, "configuration");
+
 const isTold = ({ newest, changes }: HistorySeries) => newest !== "unknown" || changes.length > 0;
 
 // "Slower in the last 30 days: 1 of 12 configurations. Faster: none.", where some have too few runs
@@ -104,14 +107,13 @@ export function summaryWords(
   const toldCount = history.series.filter(isTold).length;
   const untold = all - toldCount;
   if (toldCount === 0) {
-    const which = all === 1 ? "the one configuration" : `any of ${formatCount(all)} configurations`;
+    const which = `${all === 1 ? "the" : "any of"} ${configurations(all)}`;
     return `Slower ${when}: cannot be told of ${which}, for want of runs.`;
   }
   const which =
     untold === 0
       ? formatPlural(all, "configuration")
-      : `the ${toldCount === 1 ? "one configuration" : `${formatCount(toldCount)} configurations`} ` +
-        `that can be told; ` +
+      : `the ${configurations(toldCount)} that can be told; ` +
         `${formatCount(untold)} ${untold === 1 ? "has" : "have"} too few runs`;
   const slower = count("slower");
   const faster = count("faster");
