@@ -42,6 +42,7 @@ constexpr std::array kSignsOfOne = {
     failure(kRestarted, " -> RESTARTING"),
     // Of SkyPilot's controller.
     failure(kRestarted, "==== Recovered. ===="),
+    failure(kRestarted, "Managed job is recovered on a new cluster"),
     // Of Ray Tune's trials.
     failure(kRestarted, "Restored on ", R"(\bRestored on \S+ from checkpoint)"),
     // A script's banner, and a supervisor's: "run #2 of 4".
@@ -183,8 +184,9 @@ constexpr std::array kSignsOfOne = {
     in_error("cuda_oom", "less than desired GPU memory utilization"),
     failure("cuda_oom", "CUBLAS_STATUS_ALLOC_FAILED"),
     failure("cuda_oom", "NVJPEG_STATUS_ALLOCATOR_FAILURE"),
-    failure("host_oom_kill", "oom-kill", R"((?i)detected .*oom-kill|oom-kill event)"),
-    failure("host_oom_kill", "oom_kill", R"((?i)detected .*oom_kill|oom_kill event)"),
+    // Not "no oom_kill event".
+    failure("host_oom_kill", "oom-kill", R"((?i)\b(?:detected [1-9]\d*|an?|some) oom-kill)"),
+    failure("host_oom_kill", "oom_kill", R"((?i)\b(?:detected [1-9]\d*|an?|some) oom_kill)"),
     failure("host_oom_kill", "Out Of Memory", R"(tasks? [0-9,-]+: Out Of Memory)"),
     failure("host_oom_kill", "Out of memory: Kill"),
     failure("host_oom_kill", "OOMKilled"),

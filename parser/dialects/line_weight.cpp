@@ -100,7 +100,7 @@ constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored
 constexpr auto kGoesOnWith = std::to_array<std::string_view>(
     {"etrying", "will retry", "be retried", "will try again", "alling back", "fallback to",
      "gnoring ", "ontinuing ", "kipping ", " was handled", "espawned", "espawning", " tolerated",
-     "(caught"});
+     "(caught", "(optional)"});
 
 constexpr auto kGivesUp =
     std::to_array<std::string_view>({"not retrying", "o more retr", "iving up", "not continuing"});
@@ -136,8 +136,8 @@ constexpr auto kLastWords = std::to_array<std::string_view>(
 constexpr auto kReasonless = std::to_array<std::string_view>(
     {" failed with error code", "pyxis: child ", "failed to import docker image",
      "failed to create container filesystem", "couldn't start container",
-     "container exited too soon", "printing enroot log file", "printing contents of log file",
-     "required plugin spank_pyxis.so", "imed out after ",
+     "container exited too soon", "container exited before task start", "printing enroot log file",
+     "printing contents of log file", "required plugin spank_pyxis.so", "imed out after ",
      "failed to listen on any local network address", "failed to connect to any network address",
      "store has failed. See inner exception", "ErrImagePull", "ImagePullBackOff",
      "could not load the checkpoint", "CheckpointException ranks:dict_keys(",

@@ -163,6 +163,16 @@ TEST(CauseEvaluation, OfHealthyNightOperatorsCutAtEveryTenth) {
   judge_healthy_logs("healthy_night_operators", 5);
 }
 
+// The likenesses of `bring_up_teams` and `product_teams`. At first sight 5 of 308 cuts were told
+// with a cause, right behind an attempt's end, and one whole one by the moment between two.
+TEST(CauseEvaluation, OfHealthyBringUpTeamsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_bring_up_teams", 3);
+}
+
+TEST(CauseEvaluation, OfHealthyProductTeamsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_product_teams", 1);
+}
+
 // The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a
 // cause.
 TEST(CauseEvaluation, OfHealthyOperatedAndOtherCutAtEveryTenth) {
