@@ -11,20 +11,39 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "server/unpacking/unpacker.h"
 
 namespace llmb::unpacking {
 namespace {
 
-parser::FileDescriptor file_without_a_name() {
+// Of a text that no folder takes.
+constexpr std::uint64_t kMemoryBytesMax = std::uint64_t{256} << 20U;
+
+struct Place {
+  parser::FileDescriptor file;
+  std::uint64_t bytes_max = kTextBytesMax;
+};
+
+// Some file systems, as overlayfs before Linux 6.3, have no files that never had a name.
+int open_without_a_name(const std::string& folder) {
+  const int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0) return fd;
+  std::string name = folder + "/llmb-unpacked-XXXXXX";
+  const int named = mkostemp(name.data(), O_CLOEXEC);
+  if (named >= 0) unlink(name.c_str());
+  return named;
+}
+
+Place find_place() {
   const char* const wanted = std::getenv("TMPDIR");
   for (const char* const folder : {wanted, "/tmp"}) {
     if (folder == nullptr || *folder == '\0') continue;
-    const int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0) return parser::FileDescriptor(fd);
+    const int fd = open_without_a_name(folder);
+    if (fd >= 0) return {parser::FileDescriptor(fd)};
   }
-  return parser::FileDescriptor(memfd_create("unpacked log", MFD_CLOEXEC));
+  return {parser::FileDescriptor(memfd_create("unpacked log", MFD_CLOEXEC)), kMemoryBytesMax};
 }
 
 parser::Result<void> append(int fd, std::string_view bytes) {
@@ -58,7 +77,8 @@ parser::Result<parser::FileDescriptor> unpack_file(int fd, Packing packing,
   if (lseek(fd, 0, SEEK_SET) < 0) {
     return parser::fail(fmt::format("cannot be read: {}", std::strerror(errno)));
   }
-  parser::FileDescriptor text = file_without_a_name();
+  Place place = find_place();
+  parser::FileDescriptor text = std::move(place.file);
   if (!text.is_open()) {
     return parser::fail(fmt::format("there is nowhere to unpack it: {}", std::strerror(errno)));
   }
@@ -69,9 +89,14 @@ parser::Result<parser::FileDescriptor> unpack_file(int fd, Packing packing,
     if (!block) return tl::unexpected(block.error());
     if (block->empty()) return text;
     size += block->size();
-    if (size > kTextBytesMax) {
+    if (size > place.bytes_max) {
       return parser::fail(
-          fmt::format("its text is longer than {} GiB: unpack it yourself", kTextBytesMax >> 30U));
+          place.bytes_max == kTextBytesMax
+              ? fmt::format("its text is longer than {} GiB: unpack it yourself",
+                            kTextBytesMax >> 30U)
+              : fmt::format("its text is longer than {} MiB, and neither TMPDIR nor /tmp takes it: "
+                            "let TMPDIR name a folder that does",
+                            kMemoryBytesMax >> 20U));
     }
     if (auto appended = append(text.get(), *block); !appended) {
       return tl::unexpected(appended.error());

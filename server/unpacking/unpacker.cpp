@@ -4,7 +4,9 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -18,12 +20,15 @@ struct Progress {
   std::size_t made = 0;          // bytes of text
   bool is_at_end = false;        // of one compressed file; another may follow
   const char* damage = nullptr;  // in the library's words; none: there is none
+  bool is_too_long = false;      // what the library keeps of the text, of `zstd --long=28` and more
 };
 
 class UnpackingMethod {
  public:
   virtual ~UnpackingMethod() = default;
   virtual Progress unpack(std::string_view packed, std::vector<char>& text) = 0;
+  // How many of the bytes behind a compressed file only fill its last block, as tapes do.
+  virtual std::size_t padding(std::string_view /*packed*/) const { return 0; }
 };
 
 namespace {
@@ -60,6 +65,10 @@ class Gzip : public UnpackingMethod {
     return progress;
   }
 
+  std::size_t padding(std::string_view packed) const override {
+    return std::min(packed.find_first_not_of('\0'), packed.size());
+  }
+
  private:
   z_stream stream_ = {};
 };
@@ -77,9 +86,15 @@ class Zstd : public UnpackingMethod {
     ZSTD_inBuffer in = {packed.data(), packed.size(), 0};
     ZSTD_outBuffer out = {text.data(), text.size(), 0};
     const std::size_t left = ZSTD_decompressStream(stream_, &out, &in);
-    const bool is_damaged = ZSTD_isError(left) != 0U;
-    return {in.pos, out.pos, !is_damaged && left == 0,
-            is_damaged ? ZSTD_getErrorName(left) : nullptr};
+    Progress progress;
+    progress.taken = in.pos;
+    progress.made = out.pos;
+    progress.is_at_end = left == 0;
+    if (ZSTD_isError(left) != 0U) {
+      progress.damage = ZSTD_getErrorName(left);
+      progress.is_too_long = ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge;
+    }
+    return progress;
   }
 
  private:
@@ -112,8 +127,15 @@ parser::Result<std::string_view> Unpacker::next() {
             "the compressed file ends in the middle: it is still being written, or was cut off");
       }
     }
+    if (!is_in_middle_) packed_.remove_prefix(method_->padding(packed_));
+    if (!is_in_middle_ && packed_.empty()) continue;
     const Progress progress = method_->unpack(packed_, text_);
     packed_.remove_prefix(progress.taken);
+    if (progress.is_too_long) {
+      return parser::fail(
+          "it was compressed by `zstd --long`, and needs more than 128 MiB of memory: unpack it "
+          "yourself");
+    }
     if (progress.damage != nullptr) {
       return parser::fail(fmt::format("the compressed file is damaged: {}", progress.damage));
     }

@@ -101,6 +101,30 @@ INSTANTIATE_TEST_SUITE_P(All, UnpackerOf, testing::Values(Packing::gzip, Packing
                            return info.param == Packing::gzip ? "Gzip" : "Zstd";
                          });
 
+// As tapes and dd leave them.
+TEST(Unpacker, PassesOverZerosBehindAGzipFile) {
+  for (const std::size_t zeros : {1, 10'240, 200'000}) {
+    const std::string padding(zeros, '\0');
+    EXPECT_EQ(unpack(gzipped("step 1\n") + padding, Packing::gzip).text, "step 1\n");
+    EXPECT_EQ(unpack(gzipped("a") + padding + gzipped("b"), Packing::gzip).text, "ab");
+  }
+}
+
+TEST(Unpacker, SaysThatAWindowIsTooLong) {
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 31);
+  const std::string text(5'000, 'a');
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  ZSTD_inBuffer in = {text.data(), text.size(), 0};
+  ZSTD_outBuffer out = {packed.data(), packed.size(), 0};
+  // Its length is not told, so that the window stays as it was asked for.
+  ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush);
+  ZSTD_compressStream2(context, &out, &in, ZSTD_e_end);
+  ZSTD_freeCCtx(context);
+  packed.resize(out.pos);
+  EXPECT_NE(unpack(packed, Packing::zstd).error.find("zstd --long"), std::string::npos);
+}
+
 TEST(Unpacker, SaysThatReadingFailed) {
   const parser::FileDescriptor folder(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   Unpacker unpacker(folder.get(), Packing::gzip);
