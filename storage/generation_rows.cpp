@@ -5,7 +5,8 @@
 #include "storage/run_removal.h"
 
 namespace llmb::storage {
-void thin_generations(Connection& connection, RootId root, const std::string& relative_path) {
+void thin_generations(Connection& connection, RootId root, const std::string& relative_path,
+                      RunId written) {
   Statement& select = connection.kept(
       "SELECT id, step_count FROM run WHERE root_id = ? AND relative_path = ? AND is_superseded = 1"
       " ORDER BY generation DESC");
@@ -17,7 +18,7 @@ void thin_generations(Connection& connection, RootId root, const std::string& re
     const bool has_steps = select.read_integer() > 0;
     if (has_steps && kept < kSupersededKept) {
       ++kept;
-    } else {
+    } else if (run != written) {
       removed.push_back(run);
     }
   }

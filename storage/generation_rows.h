@@ -12,7 +12,8 @@ namespace llmb::storage {
 inline constexpr int kSupersededKept = 3;
 
 // Removes the superseded runs of a log, with all their rows, but for the newest kSupersededKept
-// that have a step. Within a transaction of the caller's.
-void thin_generations(Connection& connection, RootId root, const std::string& relative_path);
+// that have a step, and the one that was just written. Within a transaction of the caller's.
+void thin_generations(Connection& connection, RootId root, const std::string& relative_path,
+                      RunId written);
 
 }  // namespace llmb::storage

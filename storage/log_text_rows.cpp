@@ -2,36 +2,42 @@
 
 namespace llmb::storage {
 
-std::optional<RunId> find_told_run(Connection& connection, const std::string& cluster,
-                                   const std::string& store_id, const LogBlockTelling& told) {
+std::optional<ToldRun> find_told_run(Connection& connection, const std::string& cluster,
+                                     const std::string& store_id, const LogBlockTelling& told) {
   Statement& find = connection.kept(
-      "SELECT run.id FROM run JOIN root ON root.id = run.root_id"
+      "SELECT run.id, p.store_id = ?4 AND p.generation = ?5 FROM run"
+      " JOIN root ON root.id = run.root_id JOIN pushed_run AS p ON p.run_id = run.id"
       " WHERE root.pushed_from = ?1 AND root.path = ?2 AND run.relative_path = ?3"
-      " AND (EXISTS (SELECT 1 FROM pushed_run AS p WHERE p.run_id = run.id"
-      "   AND p.store_id = ?4 AND p.generation = ?5)"
+      " AND ((p.store_id = ?4 AND p.generation = ?5)"
       "  OR EXISTS (SELECT 1 FROM covered_log AS w WHERE w.run_id = run.id"
-      "   AND w.store_id = ?4 AND w.generation = ?5 AND w.bytes_read = run.bytes_read))");
+      "   AND w.store_id = ?4 AND w.generation = ?5 AND w.bytes_read = run.bytes_read))"
+      " ORDER BY 2 DESC LIMIT 1");
   find.text(cluster)
       .text(told.root_path)
       .text(told.relative_path)
       .text(store_id)
       .integer(told.generation);
-  std::optional<RunId> run;
-  if (find.step()) run = find.read_integer();
+  std::optional<ToldRun> found;
+  if (find.step()) {
+    found.emplace().run = find.read_integer();
+    found->is_word_of_sender = find.read_boolean();
+  }
   find.reset();
-  return run;
+  return found;
 }
 
-void write_log_block(Connection& connection, RunId run, const LogBlock& block) {
+void write_log_block(Connection& connection, const ToldRun& told, const LogBlock& block) {
+  const RunId run = told.run;
   connection
       .kept(
           "INSERT INTO log_text (run_id, first_byte, byte_count, packed) VALUES (?, ?, ?, ?)"
           " ON CONFLICT (run_id, first_byte) DO UPDATE SET byte_count = excluded.byte_count,"
-          " packed = excluded.packed WHERE log_text.byte_count < excluded.byte_count")
+          " packed = excluded.packed WHERE log_text.byte_count < excluded.byte_count + ?")
       .integer(run)
       .bits(block.first_byte)
       .bits(block.byte_count)
       .bytes(block.packed)
+      .integer(told.is_word_of_sender ? 1 : 0)
       .run();
   const std::uint64_t end = block.first_byte + block.byte_count;
   connection.kept("DELETE FROM log_text WHERE run_id = ? AND first_byte < ? AND byte_count = 0")

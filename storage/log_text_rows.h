@@ -12,13 +12,18 @@
 
 namespace llmb::storage {
 
+struct ToldRun {
+  RunId run = 0;
+  bool is_word_of_sender = false;  // else of another store
+};
 // The run that `store_id` told under that name, or that another store told as this one does, with
 // as many bytes of its log read; nothing: there is none.
-std::optional<RunId> find_told_run(Connection& connection, const std::string& cluster,
-                                   const std::string& store_id, const LogBlockTelling& told);
+std::optional<ToldRun> find_told_run(Connection& connection, const std::string& cluster,
+                                     const std::string& store_id, const LogBlockTelling& told);
 
-// Takes the place of a shorter block. Of a long log the middle goes.
-void write_log_block(Connection& connection, RunId run, const LogBlock& block);
+// Takes the place of a shorter block; of one as long where the run is the sender's word, for that
+// may be of what the log held by another store's word before. Of a long log the middle goes.
+void write_log_block(Connection& connection, const ToldRun& told, const LogBlock& block);
 // The text is removed on purpose; log_text_end() stays, so that its agent does not send it again.
 void remove_log_text(Connection& connection, RunId run);
 // What its blocks take, packed.

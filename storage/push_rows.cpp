@@ -88,6 +88,13 @@ bool was_written_anew(const StoredWord& word, const PushSender& sender, const Lo
          parser::instant_text(*changed_at - sender.clock_ahead - kTakeOverAfter) > word.told_at;
 }
 
+// The sender saw the log for the first time when the word had been told already. A store that was
+// begun anew counts generations from 0 again.
+bool was_seen_later(const StoredWord& word, const PushSender& sender, const LogTelling& log) {
+  const auto seen_at = parser::parse_instant(log.run.first_seen_at);
+  return seen_at && parser::instant_text(*seen_at - sender.clock_ahead) > word.told_at;
+}
+
 bool says_the_same(Connection& connection, const StoredWord& word, const LogTelling& log) {
   return word.bytes_read == log.run.facts.bytes_read && word.step_count == log.run.step_count &&
          word.status_reason == log.run.summary.status_reason &&
@@ -189,6 +196,20 @@ bool is_removed_of_other(std::span<const RemovedLog> all, const PushSender& send
   });
 }
 
+// The store's own number where no other store's log has it, so that older ones find their place.
+std::int64_t generation_of_new(std::span<const StoredWord> words, const PushSender& sender,
+                               const LogTelling& log) {
+  const std::int64_t own = log.run.generation;
+  if (words.empty()) return own;
+  const StoredWord& newest = words.front();
+  const bool is_taken = std::any_of(words.begin(), words.end(), [&](const StoredWord& word) {
+    return word.run_generation == own;
+  });
+  const bool would_be_older = own < newest.run_generation;
+  const bool is_newest = is_taken || (would_be_older && was_seen_later(newest, sender, log));
+  return is_newest ? newest.run_generation + 1 : own;
+}
+
 }  // namespace
 
 RootId pushed_root(Connection& connection, const std::string& cluster, const std::string& path) {
@@ -228,14 +249,7 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
   }
   if (is_removed_of_other(removed, sender, log)) return kRemoved;
   if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
-  // The store's own number where no other store's log has it, so that older ones find their place.
-  std::int64_t generation = log.run.generation;
-  for (const StoredWord& word : words) {
-    if (word.run_generation != generation) continue;
-    generation = words.front().run_generation + 1;
-    break;
-  }
-  return {PushVerdict::taken, 0, 0, 0, generation, words.empty(), grown};
+  return {PushVerdict::taken, 0, 0, 0, generation_of_new(words, sender, log), words.empty(), grown};
 }
 
 PushDecision decide_on_new(const LogTelling& log) {

@@ -10,8 +10,9 @@ constexpr std::size_t kTrigram = 3;
 // More of them rarely tell runs apart, and each is a list of runs to go through.
 constexpr std::size_t kTrigramsMax = 8;
 
+// Whether a char has a sign is the machine's.
 bool is_ascii(char c) {
-  return c > 0;
+  return c != '\0' && static_cast<unsigned char>(c) < 0x80;
 }
 
 void append_trigram(std::string_view trigram, std::string& match) {

@@ -177,7 +177,7 @@ struct Writer::Impl {
     const RunTimes times{batch.observed_at, batch.observed_at, std::nullopt};
     const RunId run = write_new_run(batch, times, false);
     write_cursor(connection, run, batch.cursor);
-    thin_generations(connection, batch.root_id, batch.relative_path);
+    thin_generations(connection, batch.root_id, batch.relative_path, run);
     return run;
   }
 
@@ -204,7 +204,9 @@ struct Writer::Impl {
       const RunTimes times{told.first_seen_at, told.grown_at, told.vanished_at};
       result.run = write_new_run(batch, times, decision.is_first_of_log);
       result.step_count = static_cast<std::int64_t>(batch.samples.size());
-      if (!decision.is_first_of_log) thin_generations(connection, root.id(), batch.relative_path);
+      if (!decision.is_first_of_log) {
+        thin_generations(connection, root.id(), batch.relative_path, result.run);
+      }
     }
     write_pushed_run(connection, result.run, sender, log);
     if (!decision.is_first_of_log) {
@@ -337,10 +339,10 @@ std::vector<std::optional<std::uint64_t>> Writer::commit_log_blocks(
     Connection& connection = impl_->connection;
     for (const LogBlockTelling& told : blocks) {
       std::optional<std::uint64_t>& end = ends.emplace_back();
-      const auto run = find_told_run(connection, sender.cluster, sender.store_id, told);
-      if (!run) continue;
-      write_log_block(connection, *run, told.block);
-      end = log_text_end(connection, *run);
+      const auto found = find_told_run(connection, sender.cluster, sender.store_id, told);
+      if (!found) continue;
+      write_log_block(connection, *found, told.block);
+      end = log_text_end(connection, found->run);
     }
     return false;  // of no run anything changed
   });

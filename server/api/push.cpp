@@ -104,6 +104,8 @@ std::shared_ptr<PushWork> read_work(Context& context, const http::Request& reque
     push::PushRequest told = push::unpack_request(plain_body(request), kLogsMax);
     require_own_cluster(token, told.head.cluster);
     take_request(std::move(told), context.catalog(), *work);
+  } catch (const push::ForeignForm& form) {
+    refuse_form(form);
   } catch (const storage::BadField& error) {
     throw bad_request(fmt::format("The body is not understood: {}.", error.what()));
   }

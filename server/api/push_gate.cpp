@@ -57,6 +57,11 @@ void require_own_cluster(const storage::TokenRecord& token, const std::string& c
                         token.cluster, cluster));
 }
 
+void refuse_form(const push::ForeignForm& form) {
+  throw RequestError(409, "Other version",
+                     fmt::format("The body is not understood: {}.", form.what()));
+}
+
 void require_content_type(const http::Request& request, const char* wanted) {
   if (request.header("content-type").value_or("") == wanted) return;
   throw RequestError(415, "Unsupported media type",

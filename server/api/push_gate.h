@@ -8,6 +8,7 @@
 #include "server/api/context.h"
 #include "server/api/json.h"
 #include "server/http/message.h"
+#include "server/push/push_request.h"
 #include "storage/job_records.h"
 
 namespace llmb::api {
@@ -15,6 +16,9 @@ namespace llmb::api {
 void require_receiving(const Context& context);
 void require_own_cluster(const storage::TokenRecord& token, const std::string& cluster);
 void require_content_type(const http::Request& request, const char* wanted);
+
+// Of an agent of another version. It waits, for its logs are as they should be.
+[[noreturn]] void refuse_form(const push::ForeignForm& form);
 
 // One of the turns (push_turns.h), for the agent that has that token and names its store in a
 // header of the request; where there is none, 503.

@@ -26,6 +26,8 @@ push::LogTextRequest read_request(const http::Request& request) {
   require_content_type(request, push::kTextContentType);
   try {
     return push::unpack_text_request(request.body);
+  } catch (const push::ForeignForm& form) {
+    refuse_form(form);
   } catch (const storage::BadField& error) {
     throw bad_request(fmt::format("The body is not understood: {}.", error.what()));
   }

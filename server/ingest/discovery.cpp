@@ -230,6 +230,11 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
   FileState& file = files_.at(outcome.file);
   readers_.take_back(outcome.file);
   unfinished_.erase(outcome.file);
+  if (file.is_vanished) {  // while it was read, by which its run counts as there
+    if (outcome.kind == FileOutcome::Kind::committed) file.memory = outcome.memory;
+    mark_missing(outcome.file);
+    return;
+  }
   switch (outcome.kind) {
     case FileOutcome::Kind::committed:
     case FileOutcome::Kind::unchanged:
@@ -243,7 +248,11 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
       if (!outcome.error.empty()) reports_.cannot_read_database(outcome.error);
       // --once must end, even when the database does not recover.
       if (!follows_ && ++file.failures > kPostponedAtMost) {
-        park(outcome.file, outcome.error, now);
+        park(outcome.file,
+             outcome.error.empty() ? "it could not be read yet: memory was short, or what had been "
+                                     "read of it was removed meanwhile"
+                                   : outcome.error,
+             now);
       } else {
         look_again(outcome.file, now + kPostponed);
       }

@@ -241,18 +241,20 @@ void TreeState::list(const std::string& relative_path) {
 // `fd` with the logs' paths from `path_begin` on leads to them.
 void TreeState::check_logs(DirectoryIndex index, int fd, std::size_t path_begin) {
   const DirectoryState& directory = directories_.at(index);
+  std::vector<FileIndex> missed;  // the compressed form of one may become a log of this directory
   for (const FileIndex file_index : directory.logs) {
     struct stat found {};
     const char* const path = files_.at(file_index).relative_path.c_str() + path_begin;
     if (fstatat(fd, path, &found, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0 ||
         !S_ISREG(found.st_mode)) {
-      miss(file_index);
+      missed.push_back(file_index);
       continue;
     }
     const FileFacts facts = file_facts(found);
     see_activity(index, facts.modified_ns);
     listener_.on_examined(file_index, facts);
   }
+  for (const FileIndex file_index : missed) miss(file_index);
   // It was active later than a directory that has a watch: its listing takes that watch over.
   if (allowance_ && !directory.is_watched && !directory.logs.empty() &&
       plan_.would_evict_for(directory.active_at_ns)) {

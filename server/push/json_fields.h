@@ -67,6 +67,11 @@ class JsonFields {
   void read(const char* name, T& value) const {
     read_value(at(name), name, value);
   }
+  // Of a form that did not always have it: the value stays as it is where there is none.
+  template <typename T>
+  void read_if_there(const char* name, T& value) const {
+    if (object_.contains(name)) read(name, value);
+  }
   // A value that has a name of its own; `from_name` gives nothing for others.
   template <typename FromName>
   auto read_named(const char* name, const FromName& from_name) const {

@@ -59,7 +59,7 @@ std::string packed_text_request(const PushHead& head, const std::vector<LogBlock
 LogTextRequest unpack_text_request(std::string_view body) {
   storage::PackReader reader(body, body.size());
   if (reader.left() < kTextMagic.size() || reader.raw(kTextMagic.size(), "format") != kTextMagic) {
-    storage::refuse_field("format", "1: agent and server are of versions that do not go together");
+    throw ForeignForm();
   }
   LogTextRequest request;
   request.head = unpack_head(reader);

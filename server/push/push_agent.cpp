@@ -210,6 +210,9 @@ milliseconds PushAgent::Impl::send_text(const std::vector<storage::LogBlockTelli
   has_more = true;
   note_answer(answer.instance);
   const std::lock_guard lock(mutex);
+  status.text_blocks_taken +=
+      static_cast<std::uint64_t>(std::count_if(answer.text_ends.begin(), answer.text_ends.end(),
+                                               [](const auto& end) { return end.has_value(); }));
   status.texts_untaken = texts.untaken_count();
   return milliseconds(0);
 }

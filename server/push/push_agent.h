@@ -14,12 +14,13 @@
 namespace llmb::push {
 
 struct PushStatus {
-  std::int64_t logs_pending = 0;    // of which the server lacks something
-  std::uint64_t logs_answered = 0;  // since the start; of a long log each piece
-  std::size_t texts_untaken = 0;    // logs whose text the server did not take
-  bool is_level = false;            // the server has all; of an agent that leaves, its leave too
-  std::string trouble;              // why nothing is sent just now; empty: all is well
-  bool is_forbidden = false;        // that is the token, which waiting alone does not mend
+  std::int64_t logs_pending = 0;        // of which the server lacks something
+  std::uint64_t logs_answered = 0;      // since the start; of a long log each piece
+  std::uint64_t text_blocks_taken = 0;  // since the start
+  std::size_t texts_untaken = 0;        // logs whose text the server did not take
+  bool is_level = false;      // the server has all; of an agent that leaves, its leave too
+  std::string trouble;        // why nothing is sent just now; empty: all is well
+  bool is_forbidden = false;  // that is the token, which waiting alone does not mend
 };
 
 // Not thread-safe, but for status().

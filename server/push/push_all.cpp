@@ -6,15 +6,16 @@ bool push_all(PushAgent& agent, std::chrono::steady_clock::duration patience,
               const std::function<bool(const PushStatus&)>& goes_on) {
   using std::chrono::steady_clock;
   agent.start();
-  std::uint64_t answered = 0;
+  std::uint64_t taken = 0;
   auto progress_at = steady_clock::now();
   while (steady_clock::now() - progress_at < patience) {
     const PushStatus status = agent.status();
     if (status.is_level) return true;
     // A token that was good is being changed; one that never was stays as it is.
     if (status.is_forbidden && status.logs_answered == 0) break;
-    if (status.logs_answered != answered) progress_at = steady_clock::now();
-    answered = status.logs_answered;
+    const std::uint64_t taken_now = status.logs_answered + status.text_blocks_taken;
+    if (taken_now != taken) progress_at = steady_clock::now();
+    taken = taken_now;
     if (!goes_on(status)) break;
   }
   return false;

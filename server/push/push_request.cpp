@@ -29,13 +29,13 @@ void require_own_form(storage::PackReader& reader) {
                        reader.raw(kBatchMagic.size(), "format") == kBatchMagic &&
                        reader.count("format") == static_cast<std::uint64_t>(kFormat) &&
                        reader.word("format") == form_hash();
-  if (is_ours) return;
-  storage::refuse_field(
-      "format",
-      fmt::format("{}: agent and server are of versions that do not go together", kFormat));
+  if (!is_ours) throw ForeignForm();
 }
 
 }  // namespace
+
+ForeignForm::ForeignForm()
+    : BadField("agent and server are of versions that do not go together: bring both to one") {}
 
 void pack_head(storage::PackWriter& writer, const PushHead& head) {
   visit_names(head, [&](const char* /*name*/, const std::string& text) { writer.write(text); });

@@ -17,6 +17,12 @@ inline constexpr const char* kContentType = "application/vnd.llmb-report.push";
 // A header of every request: the sender's store, which is known by it before the body is read.
 inline constexpr const char* kStoreHeader = "llmb-store";
 
+// A body in a form that this program does not know.
+class ForeignForm : public storage::BadField {
+ public:
+  ForeignForm();
+};
+
 struct PushHead {
   std::string cluster;
   std::string store_id;

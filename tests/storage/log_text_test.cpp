@@ -100,6 +100,17 @@ TEST_F(LogText, IsTakenFromAStoreThatToldTheSameToo) {
   EXPECT_EQ(send("a.out", 0, 20, "twenty"), std::nullopt) << "it told nothing";
 }
 
+// Its log was written anew, with the same first kilobyte, while nobody watched.
+TEST_F(LogText, OfARunThatAnotherStoreTookOverIsThatOnes) {
+  const RunId run = tell("a.out");
+  send("a.out", 0, kBlock, "old");
+  writer_.forget_push_agent("store-1");
+  sender_.store_id = "store-2";
+  ASSERT_EQ(tell("a.out", 1, 3, kBytesRead + 1), run);
+  send("a.out", 0, kBlock, "new");
+  EXPECT_THAT(held(run), ElementsAre("new"));
+}
+
 TEST_F(LogText, OfALongLogTheMiddleGoes) {
   const RunId run = tell("a.out");
   constexpr std::uint64_t kLog = kLogHeadBytes + kLogTailBytes + 4 * kBlock + 100;

@@ -270,6 +270,46 @@ TEST_F(Push, ARewrittenLogIsAnotherGeneration) {
   EXPECT_THAT(push_all(other), ElementsAre("covered"));
 }
 
+// A store that was begun anew counts from 0; what stands here was thinned to later generations.
+TEST_F(Push, TheLogThatALostStoresSuccessorReadsIsTheNewestGeneration) {
+  Spool lost(agent_path());
+  for (int generation = 0; generation < 7; ++generation) {
+    auto batch = lost.batch("alpha", 40 + generation);
+    batch.generation = generation;
+    batch.cursor.head_hash = static_cast<std::uint64_t>(100 + generation);
+    lost.commit(batch);
+    push_all(lost);
+  }
+  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  Spool anew(agent_path("anew"));
+  auto rerun = anew.batch("alpha", 12);
+  rerun.cursor.head_hash = 99;
+  anew.commit(rerun);
+  EXPECT_THAT(push_all(anew), ElementsAre("taken"));
+  const auto runs = get_json("/api/v1/runs");
+  EXPECT_EQ(runs["total"], 1);
+  EXPECT_EQ(runs["runs"].at(0)["step_count"], 13);
+}
+
+// An older one has its place below those that are held, though it is of the kind that goes first.
+TEST_F(Push, AnOlderGenerationThatWasMissedDoesNotStandInTheWay) {
+  Spool first(agent_path());
+  for (int generation = 1; generation < 7; ++generation) {
+    auto batch = first.batch("alpha", 40 + generation);
+    batch.generation = generation;
+    batch.cursor.head_hash = static_cast<std::uint64_t>(100 + generation);
+    first.commit(batch);
+    push_all(first);
+  }
+  Spool second(agent_path("second"));
+  auto older = second.batch("alpha", 12);
+  older.cursor.head_hash = 99;
+  older.observed_at = "2020-01-01T00:00:00.000000Z";
+  second.commit(older);
+  EXPECT_THAT(push_all(second), ElementsAre("taken"));
+  EXPECT_EQ(get_json("/api/v1/runs")["runs"].at(0)["step_count"], 47);
+}
+
 TEST_F(Push, WritesTheRunsOfTheTokensClusterOnly) {
   Spool spool(agent_path());
   const storage::RunId run = spool.commit(spool.batch("alpha", 10));
@@ -395,7 +435,7 @@ TEST_F(Push, RefusesWhatItDoesNotUnderstandAndWritesNothing) {
   detail_of(torn, 400);
   http::Request other_version = request_of("s", {log});
   ++other_version.body[other_version.body.find(static_cast<char>(push::kFormat))];
-  EXPECT_THAT(detail_of(other_version, 400), HasSubstr("versions that do not go together"));
+  EXPECT_THAT(detail_of(other_version, 409), HasSubstr("versions that do not go together"));
   http::Request other_type = request_of("s", {log});
   other_type.headers[1].second = "application/json";
   EXPECT_THAT(detail_of(other_type, 415), HasSubstr(push::kContentType));

@@ -219,5 +219,26 @@ TEST_F(IngestTrouble, SurvivesLogsThatVanishWhileItWorks) {
   EXPECT_EQ(ingest.status().files_parked, 0);
 }
 
+TEST_F(IngestTrouble, FindsALogGoneThatWentAwayWhileItsRunWasWritten) {
+  auto quick = options();
+  quick.scan_interval = milliseconds(1);
+  Ingest* following = nullptr;
+  bool was_missed = false;
+  // Called when the run is written, and nobody knows of it yet.
+  Ingest ingest(quick, [&](const storage::RunChange& change) {
+    if (change.kind != storage::RunChange::Kind::added) return;
+    fs::remove(tree_path("run.out"));
+    was_missed = eventually([&] { return following->status().files_seen == 0; });
+  });
+  following = &ingest;
+  write("run.out", nemo_lines(0, 5));
+  ingest.start();
+  EXPECT_TRUE(eventually([&] {
+    const auto run = run_of("run.out");
+    return run && run->vanished_at.has_value();
+  }));
+  EXPECT_TRUE(was_missed);
+}
+
 }  // namespace
 }  // namespace llmb::ingest

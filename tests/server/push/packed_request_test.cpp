@@ -143,7 +143,8 @@ TEST(PackedRequest, OfAnotherVersionIsRefused) {
     changed[at] = static_cast<char>(changed[at] ^ 1);
     EXPECT_THAT(refusal_of(changed), HasSubstr("versions that do not go together")) << at;
   }
-  EXPECT_THAT(refusal_of(R"({"format": 1, "cluster": "eos"})"), HasSubstr("format"));
+  EXPECT_THAT(refusal_of(R"({"format": 1, "cluster": "eos"})"),
+              HasSubstr("versions that do not go together"));
 }
 
 TEST(PackedRequest, SaysWhichFieldOfWhichLogIsNotAsItShouldBe) {
