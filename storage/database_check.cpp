@@ -155,11 +155,19 @@ class Questions {
   bool has_failed_ = false;
 };
 
-std::vector<std::string> watched_roots(Connection& connection) {
-  std::vector<std::string> paths;
-  Statement roots(connection, "SELECT path FROM root WHERE pushed_from = '' ORDER BY id");
-  while (roots.step()) paths.push_back(roots.read_text());
-  return paths;
+std::vector<CheckedRoot> watched_roots(Connection& connection) {
+  std::vector<CheckedRoot> roots;
+  Statement select(connection,
+                   "SELECT path, files_seen > 0 OR EXISTS ("
+                   "SELECT 1 FROM run WHERE run.root_id = root.id)"
+                   " FROM root WHERE pushed_from = '' ORDER BY id");
+  while (select.step()) {
+    CheckedRoot root;
+    root.path = select.read_text();
+    root.was_read = select.read_boolean();
+    roots.push_back(std::move(root));
+  }
+  return roots;
 }
 
 void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& check) {

@@ -12,6 +12,11 @@
 
 namespace llmb::storage {
 
+struct CheckedRoot {
+  std::string path;
+  bool was_read = false;  // a log of it was seen, in the last scan or as a run that is there
+};
+
 struct DatabaseCheck {
   bool is_file = true;  // false: of a PostgreSQL server; what its files say is not known
   std::int64_t schema_version = 0;
@@ -29,7 +34,7 @@ struct DatabaseCheck {
   std::optional<Sentences> dangling;       // rows that refer to nothing
   std::optional<Sentences> miscounted;     // runs whose number of steps is not that of their rows
   std::optional<Sentences> wrong_tallies;  // of runs, by which lists count
-  std::optional<Sentences> roots;          // paths of the watched trees
+  std::optional<std::vector<CheckedRoot>> roots;  // the watched trees
 
   // A file without a table, as of a database that is yet to be made: of it nothing is asked.
   bool is_empty() const { return is_file && schema_version == 0; }

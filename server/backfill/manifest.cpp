@@ -69,6 +69,7 @@ void read_fields(const Json& json, Manifest& manifest) {
   manifest.database_folder = read_path(fields, "database_folder", false);
   fields.read("allow_network_file_system", manifest.allow_network_file_system);
   fields.read("push_logs", manifest.sends_text);
+  fields.read_if_there("skip_unreadable", manifest.skips_unreadable);
   for (const Json& root : fields.array("roots")) {
     manifest.roots.push_back(push::read_text(root, "roots"));
     if (!manifest.roots.back().starts_with('/')) storage::refuse_field("roots", "absolute paths");
@@ -139,6 +140,7 @@ std::string manifest_text(const Manifest& manifest) {
                      {"database_folder", push::text_json(manifest.database_folder)},
                      {"allow_network_file_system", manifest.allow_network_file_system},
                      {"push_logs", manifest.sends_text},
+                     {"skip_unreadable", manifest.skips_unreadable},
                      {"roots", std::move(roots)},
                      {"tasks", std::move(tasks)}};
   return json.dump(1) + '\n';

@@ -25,7 +25,8 @@ struct Manifest {
   std::string catalog_file;
   std::string database_folder;
   bool allow_network_file_system = false;
-  bool sends_text = false;  // of the logs, too
+  bool sends_text = false;        // of the logs, too
+  bool skips_unreadable = false;  // a task is done though logs of it cannot be read
   std::vector<std::string> roots;
   std::vector<Share> tasks;  // numbered from 1
   bool operator==(const Manifest&) const = default;

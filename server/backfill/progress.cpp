@@ -43,7 +43,7 @@ std::string trouble_of(const std::optional<TaskState>& state) {
 }
 
 TaskProgress standing_of(const std::optional<TaskState>& state, const TaskSigns& signs) {
-  if (state && state->phase == TaskPhase::done) return {Standing::done, 0, 0, ""};
+  if (state && state->phase == TaskPhase::done) return {Standing::done, 0, 0, state->message};
   if (signs.slurm_state == "PENDING") return {Standing::waiting, 0, 0, ""};
   const bool is_ending =
       signs.slurm_state == "COMPLETING" && state && state->phase == TaskPhase::failed;
@@ -103,8 +103,8 @@ parser::Result<std::vector<TaskProgress>> look_at_tasks(
 }
 
 std::string progress_line(const std::vector<TaskProgress>& tasks) {
-  std::string text =
-      fmt::format("backfill: {} of {} tasks done", count(tasks, Standing::done), tasks.size());
+  std::string text = fmt::format("backfill: {} of {} tasks done{}", count(tasks, Standing::done),
+                                 tasks.size(), words_of(tasks, Standing::done));
   const auto add = [&](Standing standing, const char* what) {
     const std::int64_t found = count(tasks, standing);
     if (found > 0) text += fmt::format(", {} {}{}", found, what, words_of(tasks, standing));

@@ -25,6 +25,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kBetweenStates{2'000};
 
+// What kept logs from being read: of a root, or of single logs. Empty: nothing did.
+struct Trouble {
+  std::string root;
+  std::string logs;
+};
+
 class TaskRun {
  public:
   explicit TaskRun(const TaskWork& task) : task_(task) {
@@ -36,8 +42,7 @@ class TaskRun {
 
  private:
   TaskOutcome work();
-  // Why not all could be read; empty: all is.
-  std::string read(const std::string& database);
+  Trouble read(const std::string& database);
   bool push(const std::string& database);
   bool goes_on(milliseconds wait);
   void say(TaskPhase phase, const std::string& message = "");
@@ -79,15 +84,16 @@ void remove_database_folder(const std::string& folder) {
   fs::remove(fs::path(folder).parent_path(), ignored);
 }
 
-std::string trouble_of(const ingest::IngestStatus& status, const std::string& database) {
-  for (const std::string& error : status.root_errors) return error;
+Trouble trouble_of(const ingest::IngestStatus& status, const std::string& database) {
+  for (const std::string& error : status.root_errors) return {error, ""};
   for (const ingest::RootStatus& root : status.roots) {
-    if (root.hangs_since) return fmt::format("the root {} does not answer", root.path);
+    if (root.hangs_since) return {fmt::format("the root {} does not answer", root.path), ""};
   }
   const auto parked = storage::Reader(database).parked_files();
   if (parked.empty()) return {};
-  return fmt::format("{} logs cannot be read: {}: {}", parked.size(), parked.front().relative_path,
-                     parked.front().reason);
+  return {"", fmt::format("{} log{} cannot be read: {}: {}", parked.size(),
+                          parked.size() == 1 ? "" : "s", parked.front().relative_path,
+                          parked.front().reason)};
 }
 
 void TaskRun::say(TaskPhase phase, const std::string& message) {
@@ -113,7 +119,7 @@ TaskOutcome TaskRun::end(TaskEnd end, const std::string& message) {
   return {end, message, signal_};
 }
 
-std::string TaskRun::read(const std::string& database) {
+Trouble TaskRun::read(const std::string& database) {
   ingest::IngestOptions options;
   options.roots = roots_of_task(task_.manifest, task_.number);
   options.database = {database, task_.manifest.allow_network_file_system};
@@ -126,7 +132,7 @@ std::string TaskRun::read(const std::string& database) {
   });
   const ingest::IngestStatus status = ingest.status();
   state_.logs = status.files_seen;
-  return signal_ == 0 ? trouble_of(status, database) : std::string();
+  return signal_ == 0 ? trouble_of(status, database) : Trouble();
 }
 
 bool TaskRun::push(const std::string& database) {
@@ -152,7 +158,10 @@ bool TaskRun::push(const std::string& database) {
   }
   const push::PushStatus status = agent.status();
   if (signal_ == 0) {
-    state_.message = fmt::format("the server lacks {} logs{}", status.logs_pending,
+    const std::string lacking = status.logs_pending == 0 && task_.push.read_text
+                                    ? "the text of logs"
+                                    : fmt::format("{} logs", status.logs_pending);
+    state_.message = fmt::format("the server lacks {}{}", lacking,
                                  status.trouble.empty() ? "" : ": " + status.trouble);
   }
   return false;
@@ -162,7 +171,7 @@ TaskOutcome TaskRun::work() {
   say(TaskPhase::reading);
   const std::string folder = make_database_folder(task_);
   const std::string database = folder + "/task.db";
-  const std::string trouble = read(database);
+  const Trouble trouble = read(database);
   const auto stopped = [&] {
     return end(TaskEnd::stopped, fmt::format("ended by signal {}", signal_));
   };
@@ -172,9 +181,13 @@ TaskOutcome TaskRun::work() {
   const bool has_all = push(database);
   if (signal_ != 0) return stopped();
   if (!has_all) return end(TaskEnd::failed, state_.message);
-  if (!trouble.empty()) return end(TaskEnd::failed, trouble);
+  if (!trouble.root.empty()) return end(TaskEnd::failed, trouble.root);
+  if (!trouble.logs.empty() && !task_.manifest.skips_unreadable) {
+    return end(TaskEnd::failed,
+               trouble.logs + "; mend it, or be done without by --skip-unreadable");
+  }
   remove_database_folder(folder);
-  return end(TaskEnd::done, "");
+  return end(TaskEnd::done, trouble.logs);
 }
 
 TaskOutcome TaskRun::run() {

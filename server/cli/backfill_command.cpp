@@ -335,6 +335,10 @@ void add_options(CLI::App& command, BackfillArguments& arguments) {
       ->type_name("DIR");
   command.add_flag("--allow-network-file-system", arguments.allow_network_file_system,
                    "Keep these databases on a file system that is not known to be local");
+  command.add_flag(
+      "--skip-unreadable", arguments.skips_unreadable,
+      "A task is done though logs of it cannot be read, as cut off .gz files; --status "
+      "names the first one of each task");
   add_push_options(command, arguments.push);
   add_catalog_option(command, arguments.catalog_file);
   command

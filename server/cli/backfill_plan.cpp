@@ -54,7 +54,7 @@ parser::Result<void> check_push(const PushArguments& push) {
   return parser::fail(fmt::format("cannot read a token from {}", push.token_file));
 }
 
-// Files and folders that may be others from one command to the next.
+// What may be another from one command to the next: files, folders, and what is allowed.
 void take_places(const BackfillArguments& arguments, backfill::Manifest& manifest) {
   const auto take = [](std::string& place, const std::string& given) {
     if (!given.empty()) place = absolute_path(given);
@@ -65,6 +65,7 @@ void take_places(const BackfillArguments& arguments, backfill::Manifest& manifes
   take(manifest.database_folder, arguments.database_folder);
   if (arguments.allow_network_file_system) manifest.allow_network_file_system = true;
   if (arguments.push.sends_text) manifest.sends_text = true;
+  if (arguments.skips_unreadable) manifest.skips_unreadable = true;
 }
 
 // Another server, cluster, tree or cut is another back-fill.
@@ -108,8 +109,9 @@ parser::Result<BackfillPlan> go_on(const BackfillArguments& arguments,
       return tl::unexpected(written.error());
     }
   }
-  std::cerr << fmt::format("llmb-report backfill: going on with {}\n",
-                           report::printable(work.path()));
+  std::cerr << fmt::format("llmb-report backfill: going on with {}, which is cut into {} task{}\n",
+                           report::printable(work.path()), manifest.tasks.size(),
+                           manifest.tasks.size() == 1 ? "" : "s");
   return BackfillPlan{std::move(manifest), false};
 }
 

@@ -22,6 +22,7 @@ struct BackfillArguments {
   bool shows_status = false;
   bool copies_program = false;
   bool allow_network_file_system = false;
+  bool skips_unreadable = false;
   std::optional<std::int64_t> tasks;
   std::int64_t at_once = 0;  // 0: not said
   std::int64_t task = 0;     // 0: not one of them

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -42,9 +43,10 @@ constexpr const char* kDoctorFooter = R"(Examples:
 What it looks at: whether the file can be opened and is ours, stands on a local disk, and has a
 schema that this program knows; whether its pages, rows and indices agree (PRAGMA integrity_check),
 every reference leads somewhere, and every run has the steps it says; how much room its disk has;
-and whether each tree answers and can be listed. What damage keeps from being read is not checked
-(not_checked in JSON), which is no word of it being well. It changes nothing, and a daemon may go on
-writing meanwhile. A thorough look reads the whole file, some seconds a gigabyte.
+and whether each tree answers and can be listed (a warning where nothing was ever read of it). What
+damage keeps from being read is not checked (not_checked in JSON), which is no word of it being
+well. It changes nothing, and a daemon may go on writing meanwhile. A thorough look reads the whole
+file, some seconds a gigabyte.
 
 Exit codes: 0 nothing is wrong (there may be warnings), 1 something is, 2 wrong arguments.
 )";
@@ -162,17 +164,26 @@ Finding look_at_root(const std::string& path) {
   return {"root", Verdict::well, path + ": answers, and can be listed"};
 }
 
-void look_at_roots(std::vector<std::string> roots, Findings& findings) {
-  std::sort(roots.begin(), roots.end());
-  roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
-  for (const std::string& root : roots) {
-    const auto finding =
-        ingest::answer_within(kDoctorPatience, [root] { return look_at_root(root); });
-    findings.push_back(finding.value_or(
+// Of a tree that was never read nothing is missing: its path was mistyped, or is yet to be mounted.
+Finding as_told_of_unread(Finding finding) {
+  if (finding.verdict != Verdict::problem) return finding;
+  return {"root", Verdict::warning,
+          finding.detail +
+              "; nothing was ever read of it: mount it, or leave it out where a daemon "
+              "is told of it"};
+}
+
+// By its path: whether it was read.
+void look_at_roots(const std::map<std::string, bool>& roots, Findings& findings) {
+  for (const auto& [root, was_read] : roots) {
+    const auto answer = ingest::answer_within(
+        kDoctorPatience, [path = std::string(root)] { return look_at_root(path); });
+    const Finding finding = answer.value_or(
         Finding{"root", Verdict::problem,
                 fmt::format("{}: does not answer within {} s: its mount hangs. The other roots "
                             "are followed all the same.",
-                            root, kDoctorPatience.count())}));
+                            root, kDoctorPatience.count())});
+    findings.push_back(was_read || !answer ? finding : as_told_of_unread(finding));
   }
 }
 
@@ -211,7 +222,7 @@ void examine_counts(const storage::DatabaseCheck& check, Findings& findings) {
 
 Findings examine(const DoctorArguments& arguments) {
   Findings findings;
-  std::vector<std::string> roots = arguments.roots;
+  std::map<std::string, bool> roots;
   try {
     const auto depth =
         arguments.is_quick ? storage::CheckDepth::quick : storage::CheckDepth::thorough;
@@ -225,7 +236,7 @@ Findings examine(const DoctorArguments& arguments) {
     }
     if (!arguments.is_quick) examine_counts(check, findings);
     if (check.roots) {
-      roots.insert(roots.end(), check.roots->begin(), check.roots->end());
+      for (const storage::CheckedRoot& root : *check.roots) roots[root.path] = root.was_read;
     } else {
       findings.push_back({"root", Verdict::not_checked,
                           check.is_empty() ? kEmpty : std::string("its trees: ") + kUnreadable});
@@ -233,7 +244,9 @@ Findings examine(const DoctorArguments& arguments) {
   } catch (const storage::StorageError& error) {
     findings.push_back({"database", Verdict::problem, error.what()});
   }
-  look_at_roots(std::move(roots), findings);
+  // What somebody asks for is to be there.
+  for (const std::string& root : arguments.roots) roots[root] = true;
+  look_at_roots(roots, findings);
   return findings;
 }
 

@@ -152,6 +152,17 @@ TEST_F(Doctor, FindsARootThatIsGoneAndLooksAtFurtherOnes) {
   EXPECT_THAT(run.out, HasSubstr("runs.db: is not a folder"));
 }
 
+TEST_F(Doctor, WarnsOfARootThatWasNeverRead) {
+  run_program(
+      {"ingest", "--once", "--allow-network-file-system", "--db", "runs.db", "tree", "mistyped"},
+      options_);
+  const ProgramRun run = doctor({"--format=json"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(verdicts(run, "root"), (Verdicts{"warning", "ok"}));
+  EXPECT_THAT(run.out, HasSubstr("nothing was ever read of it"));
+  EXPECT_EQ(doctor({(folder_.path() / "mistyped").string()}).exit_code, 1);
+}
+
 TEST_F(Doctor, RefusesWhatIsNoDatabaseOfOurs) {
   const ProgramRun missing = run_program({"doctor", "--db", "none.db"}, options_);
   EXPECT_EQ(missing.exit_code, 1);
