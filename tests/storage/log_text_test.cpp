@@ -107,7 +107,7 @@ TEST_F(LogText, OfARunThatAnotherStoreTookOverIsThatOnes) {
   writer_.forget_push_agent("store-1");
   sender_.store_id = "store-2";
   ASSERT_EQ(tell("a.out", 1, 3, kBytesRead + 1), run);
-  send("a.out", 0, kBlock, "new");
+  EXPECT_THAT(send("a.out", 0, kBlock, "new"), Optional(kBlock));
   EXPECT_THAT(held(run), ElementsAre("new"));
 }
 
