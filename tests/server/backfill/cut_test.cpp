@@ -182,11 +182,14 @@ TEST(MeasureRoot, CountsWhatIngestWouldRead) {
   tree.write("experiments/a/a_1700000000/a/sbatch_x.a_1.out", "no training log");
   tree.write("experiments/a/a_1700000000/llmb-config_1.yaml", "a: b");
   tree.write("other.out", "123");
+  tree.write("other.out.gz", "beside its log");
+  tree.write("another.out.zst", "1234567");
+  tree.write("third.out.xz", "not unpacked");
   std::filesystem::create_symlink(tree.file("experiments"), tree.file("link"));
   const auto measured = measure_root(tree.path(), [] { return true; });
   ASSERT_TRUE(measured) << measured.error().message;
-  EXPECT_EQ(measured->folder.all, (Measure{8, 2}));
-  EXPECT_EQ(measured->folder.own, (Measure{3, 1}));
+  EXPECT_EQ(measured->folder.all, (Measure{15, 3}));
+  EXPECT_EQ(measured->folder.own, (Measure{10, 2}));
   EXPECT_TRUE(
       measured->folder.below.at("experiments").below.at("a").below.at("a_1700000000").is_launch);
   EXPECT_FALSE(measure_root(tree.file("absent"), [] { return true; }));
