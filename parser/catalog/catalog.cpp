@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "parser/layout/name_tokens.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -25,6 +27,7 @@ bool Document::speaks_for(std::string_view run_release) const {
 }
 
 const ReleaseWindow* Catalog::release_window(Dialect dialect, std::string_view release) const {
+  if (!is_release(release)) return nullptr;  // "main" is no later than another one
   const ReleaseWindow* best = nullptr;
   for (const ReleaseWindow& rule : release_windows) {
     if (rule.dialect != dialect || rule.release > release) continue;

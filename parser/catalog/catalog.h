@@ -108,7 +108,8 @@ struct Catalog {
 
   // Each: null where there is none. Pointers live as long as the Catalog.
   const Document* document(std::string_view id) const;
-  // The rule of the newest release that is no later than that one.
+  // The rule of the newest release that is no later than that one; none for a text that is no
+  // release.
   const ReleaseWindow* release_window(Dialect dialect, std::string_view release) const;
   const GpuType* gpu(std::string_view gpu_type) const;
   const Model* model(std::string_view family, std::string_view size) const;

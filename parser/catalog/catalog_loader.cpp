@@ -157,6 +157,9 @@ class CrossChecks {
       need_workload(entry, path);
       if (entry.contains("gpu_type")) need_gpu(entry, path);
     });
+    // Last: of the file's own rows it is their place that is wrong.
+    each("workloads",
+         [&](const Json& entry, const JsonPath& path) { need_models_of_rows(entry, path); });
   }
 
  private:
@@ -206,17 +209,47 @@ class CrossChecks {
 
   // A name that two workloads have would match whichever comes first.
   void need_unique_names(const Json& entry, const JsonPath& path) const {
-    const Workload& workload = *catalog_.workload(entry.at("workload").get<std::string>());
+    const Workload& workload = own_workload(entry);
+    need_unique_name(workload.workload, workload, path / "workload");
     for (const std::string& alias : workload.aliases) {
-      for (const Workload& other : catalog_.workloads) {
-        const bool is_taken = &other != &workload &&
-                              (other.workload == alias ||
-                               std::count(other.aliases.begin(), other.aliases.end(), alias) > 0);
-        if (!is_taken) continue;
-        throw CatalogFault{path / "aliases",
-                           "'" + alias + "' is already a name of " + other.workload};
+      need_unique_name(alias, workload, path / "aliases");
+    }
+  }
+
+  void need_unique_name(const std::string& name, const Workload& workload,
+                        const JsonPath& path) const {
+    for (const Workload& other : catalog_.workloads) {
+      const bool is_taken =
+          &other != &workload && (other.workload == name ||
+                                  std::count(other.aliases.begin(), other.aliases.end(), name) > 0);
+      if (is_taken) {
+        throw CatalogFault{path, "'" + name + "' is already a name of " + other.workload};
       }
     }
+  }
+
+  // A workload that replaces another has the rows of that one, too.
+  void need_models_of_rows(const Json& entry, const JsonPath& path) const {
+    const Workload& workload = own_workload(entry);
+    for (const std::vector<Recipe>* const list : {&catalog_.recipes, &catalog_.later_recipes}) {
+      for (const Recipe& recipe : *list) {
+        if (recipe.workload != workload.workload) continue;
+        if (catalog_.model(workload.family, recipe.model_size) != nullptr) continue;
+        throw CatalogFault{
+            path / "family",
+            fmt::format("'family' is '{}', and models has no {} {}, which {} line {} is a row of: "
+                        "add it to models, or give the workload another name",
+                        workload.family, workload.family, recipe.model_size, recipe.document,
+                        recipe.line)};
+      }
+    }
+  }
+
+  // By its name alone: as an alias it may be another one's.
+  const Workload& own_workload(const Json& entry) const {
+    const auto name = entry.at("workload").get<std::string>();
+    return *std::find_if(catalog_.workloads.begin(), catalog_.workloads.end(),
+                         [&](const Workload& one) { return one.workload == name; });
   }
 
   const Json& root_;

@@ -15,6 +15,13 @@ std::optional<std::int64_t> positive_integer(const std::string& text) {
   return parse_integer(text, 1);
 }
 
+// Of GPUs and nodes. More are damage; products of two of these, and of such a one with a factor of
+// a recipe, fit in 64 bits.
+std::optional<std::int64_t> hardware_count(const std::string& text) {
+  constexpr std::int64_t kCountMax = 1'000'000;
+  return parse_integer(text, 1, kCountMax);
+}
+
 std::string or_none(const std::optional<std::int64_t>& value) {
   return value ? std::to_string(*value) : "none";
 }
@@ -47,7 +54,7 @@ struct RunLayout {
   std::optional<std::int64_t> node_count;
 
   explicit RunLayout(const RunConfiguration& configuration)
-      : node_count(positive_integer(configuration.value("node_count").value_or(""))) {
+      : node_count(hardware_count(configuration.value("node_count").value_or(""))) {
     for (std::size_t i = 0; i < figures.size(); ++i) {
       Figure& figure = figures[i];
       figure.text = configuration.value(kLayoutKeys[i]);
@@ -229,7 +236,12 @@ bool find_model(const Catalog& catalog, const RunEvidence& run, RecipeMatch& mat
       return false;
     }
     match.workload = workload_of_family(catalog, match.model->shape.family);
-    return match.workload != nullptr;
+    if (match.workload != nullptr) return true;
+    match.outcome = MatchOutcome::unknown_model;
+    match.reason = "The catalog has the model " + match.model->shape.family + " " + *size +
+                   ", but no workload of its family: add it to workloads and its rows to recipes "
+                   "in a --catalog FILE.";
+    return false;
   }
   match.model = catalog.model(match.workload->family, *size);
   if (match.model != nullptr) return true;
@@ -240,21 +252,21 @@ bool find_model(const Catalog& catalog, const RunEvidence& run, RecipeMatch& mat
 }
 
 void read_figures(const RunEvidence& run, RecipeMatch& match) {
-  const auto integer = [&](const char* key) {
-    return positive_integer(run.configuration.value(key).value_or(""));
-  };
-  match.dtype = run.configuration.value("dtype").value_or("");
-  match.gpu_type = run.configuration.value("gpu_type").value_or("");
-  match.release = run.configuration.value("release").value_or("");
-  match.gpu_count = integer("gpu_count");
-  const auto nodes = integer("node_count");
-  const auto per_node = integer("gpus_per_node");
+  const auto stated = [&](const char* key) { return run.configuration.value(key).value_or(""); };
+  match.dtype = stated("dtype");
+  match.gpu_type = stated("gpu_type");
+  match.release = stated("release");
+  match.gpu_count = hardware_count(stated("gpu_count"));
+  const auto nodes = hardware_count(stated("node_count"));
+  const auto per_node = hardware_count(stated("gpus_per_node"));
   if (!match.gpu_count && nodes && per_node) match.gpu_count = *nodes * *per_node;
   match.global_batch_size = run.logged_global_batch_size;
-  if (!match.global_batch_size) match.global_batch_size = integer("global_batch_size");
+  if (!match.global_batch_size) {
+    match.global_batch_size = positive_integer(stated("global_batch_size"));
+  }
 }
 
-// Rows of two GPU types may be one recipe: nothing that a metric needs tells them apart.
+// Rows may be one recipe: nothing that a metric needs tells them apart.
 bool are_alike(const Recipe& a, const Recipe& b) {
   return a.document == b.document && a.sequence_length == b.sequence_length &&
          a.layer_count == b.layer_count && a.global_batch_size == b.global_batch_size &&

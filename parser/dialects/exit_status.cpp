@@ -143,6 +143,7 @@ std::string_view cause_of_signal_number(int signal) {
 std::string_view cause_of_exit_status(std::string_view rest) {
   const std::optional<int> status = leading_integer(rest);
   if (!status || *status == 0) return {};
+  if (*status < -kSignalMax) return "child_failed";
   if (*status < 0) return cause_of_signal_number(-*status);
   const bool is_signal = *status > kSignalBase && *status <= kSignalBase + kSignalMax;
   return is_signal ? cause_of_signal_number(*status - kSignalBase) : "child_failed";

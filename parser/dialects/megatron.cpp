@@ -135,10 +135,14 @@ bool begins_with_field(std::string_view text) {
   return number && trimmed(number->rest).empty();
 }
 
+// "[2025-07-08 00:02:13.549782] " at the end of `text`, which is long where many records are glued
+// on one line: no more than its end is looked at for each of them.
 std::string instant_before(std::string_view text) {
-  const std::string_view head = trimmed(text);
+  constexpr std::size_t kReach = 64;
+  const std::string_view head = trimmed(text.substr(text.size() - std::min(text.size(), kReach)));
+  if (!head.ends_with(']')) return {};
   const std::size_t bracket = head.rfind('[');
-  if (bracket == std::string_view::npos || !head.ends_with(']')) return {};
+  if (bracket == std::string_view::npos) return {};
   return leading_instant(head.substr(bracket + 1)).instant;
 }
 

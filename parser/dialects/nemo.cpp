@@ -79,8 +79,12 @@ void NemoReader::read_one(std::string_view text, std::uint64_t offset, StepLedge
       [&](std::string_view name, bool is_number) {
         unread.note(name == grammar::kStepTime, is_number);
       });
-  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   sample.iteration = iteration_of(sample, *printed, ledger);
+  if (!is_iteration(sample.iteration)) {
+    ledger.refuse_line(LineRefusal::iteration_not_read);
+    return;
+  }
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   ledger.add(std::move(sample));
   ledger.declare_last_iteration(*declared);
 }

@@ -193,6 +193,8 @@ const StepSample& StepLedger::add(StepSample sample) {
 
 void StepLedger::begin_segment(const StepSample& sample) {
   nan_gradients_ = 0;
+  // What an attempt had begun when it died is not the next one's.
+  if (newest_) marks_.forget_before(std::max(newest_->byte_offset, newest_start_offset_));
   SegmentFacts segment;
   segment.first_iteration = sample.iteration;
   segment.first_offset = sample.byte_offset;

@@ -70,6 +70,12 @@ bool StepMarks::put_on(StepSample& sample) {
   return is_marked;
 }
 
+void StepMarks::forget_before(std::uint64_t offset) {
+  for (auto* const seen : {&checkpoint_, &evaluation_, &profile_, &profile_begun_}) {
+    if (*seen && **seen < offset) seen->reset();
+  }
+}
+
 void StepMarks::keep(const StepSample& before, StepSample& after) {
   for (const std::string_view name : kMarkFields) {
     if (has_field(before, name) && !has_field(after, name)) add_extra_field(after, name, 1);

@@ -28,6 +28,9 @@ class StepMarks {
   // True where the sample got a mark. Of a line that begins before what was seen nothing is marked.
   bool put_on(StepSample& sample);
 
+  // What was seen before `offset` touches no later step.
+  void forget_before(std::uint64_t offset);
+
   // The marks of `before` on `after`, the same step with more fields.
   static void keep(const StepSample& before, StepSample& after);
 

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 #include <vector>
 
 #include "parser/foundation/parse_number.h"
 #include "parser/layout/name_tokens.h"
+#include "parser/layout/secrets.h"
 
 namespace llmb::parser {
 namespace {
@@ -45,9 +45,6 @@ constexpr std::array kKeyNames = {
 constexpr std::array<std::string_view, 6> kSections = {
     "job_info", "workload_info", "model_info", "cluster_info", "container_info", "job_config"};
 
-constexpr std::array<std::string_view, 5> kSecretWords = {"TOKEN", "SECRET", "PASSWORD", "API_KEY",
-                                                          "CREDENTIAL"};
-
 // A shape the launcher does not write. Caught in parse_llmb_config only.
 struct WrongShape {
   std::string message;
@@ -55,15 +52,6 @@ struct WrongShape {
 
 std::string at_line(const YAML::Mark& mark) {
   return mark.is_null() ? std::string() : fmt::format(" at line {}", mark.line + 1);
-}
-
-// Environment overrides may carry credentials; those are nobody's configuration to read.
-bool is_secret(std::string_view name) {
-  std::string upper(name.substr(name.rfind('.') + 1));
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return std::any_of(kSecretWords.begin(), kSecretWords.end(),
-                     [&](std::string_view word) { return upper.find(word) != std::string::npos; });
 }
 
 std::string scalar_text(const YAML::Node& node, const std::string& name) {
@@ -75,37 +63,47 @@ std::string scalar_text(const YAML::Node& node, const std::string& name) {
   return text;
 }
 
+// What is hidden may be of any length.
+std::string shown_text(const YAML::Node& node, const std::string& name, Secrecy secrecy) {
+  return without_secrets(secrecy == Secrecy::none ? scalar_text(node, name) : node.Scalar(),
+                         secrecy);
+}
+
 class Flattener {
  public:
   std::vector<std::pair<std::string, std::string>> values;
 
-  void add(const YAML::Node& node, const std::string& name, std::size_t depth) {
+  // `secrecy`: of the name, or of one above it.
+  void add(const YAML::Node& node, const std::string& name, std::size_t depth,
+           Secrecy secrecy = Secrecy::none) {
     if (depth > kDepthMax) throw WrongShape{name + " is nested more than 16 deep"};
     if (++nodes_ > kValuesMax) throw WrongShape{"there are more than 2000 values"};
     if (node.IsNull()) return;
     if (node.IsScalar()) {
-      values.emplace_back(name, is_secret(name) ? "(hidden)" : scalar_text(node, name));
+      values.emplace_back(name, shown_text(node, name, secrecy));
     } else if (node.IsSequence()) {
-      add_sequence(node, name);
+      add_sequence(node, name, secrecy);
     } else {
-      add_map(node, name, depth);
+      add_map(node, name, depth, secrecy);
     }
   }
 
  private:
-  void add_sequence(const YAML::Node& node, const std::string& name) {
+  void add_sequence(const YAML::Node& node, const std::string& name, Secrecy secrecy) {
     std::string joined;
     for (const YAML::Node& item : node) {
       if (!item.IsScalar()) {
         throw WrongShape{name + at_line(item.Mark()) + " is a list of something else than values"};
       }
       if (++nodes_ > kValuesMax) throw WrongShape{"there are more than 2000 values"};
-      joined += (joined.empty() ? "" : ", ") + scalar_text(item, name);
+      joined += joined.empty() ? "" : ", ";
+      joined += shown_text(item, name, secrecy);
     }
     values.emplace_back(name, joined);
   }
 
-  void add_map(const YAML::Node& node, const std::string& name, std::size_t depth) {
+  void add_map(const YAML::Node& node, const std::string& name, std::size_t depth,
+               Secrecy secrecy) {
     for (const auto& entry : node) {
       if (!entry.first.IsScalar()) {
         throw WrongShape{name + at_line(entry.first.Mark()) + " has a key that is no plain text"};
@@ -114,7 +112,7 @@ class Flattener {
       std::string full_name = name;
       if (!name.empty()) full_name += '.';
       full_name += key;
-      add(entry.second, full_name, depth + 1);
+      add(entry.second, full_name, depth + 1, std::max(secrecy, secrecy_of(key)));
     }
   }
 
@@ -157,9 +155,7 @@ LlmbConfig build_config(const YAML::Node& root) {
   for (auto& [name, value] : flattener.values) {
     if (name == "job_info.job_id") {
       config.job_id = parse_digits(value);
-    } else if (name == "job_info.launch_time") {
-      if (!value.empty()) config.launched_at = value;
-    } else {
+    } else if (name != "job_info.launch_time") {  // local time without a zone orders no runs
       if (name == "workload_info.workload_type" && !workload_type(value).empty()) {
         value = workload_type(value);
       }

@@ -13,8 +13,7 @@ namespace llmb::parser {
 
 struct LlmbConfig {
   std::optional<std::int64_t> job_id;
-  std::optional<std::string> launched_at;  // as written: local time, no zone
-  RunConfiguration configuration;          // all with ConfigSource::llmb_config
+  RunConfiguration configuration;  // all with ConfigSource::llmb_config
 };
 
 // Unknown keys are kept under their own dotted name; a wrong shape is an error that names the

@@ -42,6 +42,14 @@ bool is_model_size(std::string_view token) {
   return is_digits(token.substr(0, point)) && is_digits(token.substr(point + 1));
 }
 
+bool is_release(std::string_view text) {
+  const auto parts = split(text, '.');
+  if (parts.size() < 2 || parts.size() > 3 || !std::all_of(parts.begin(), parts.end(), is_digits)) {
+    return false;
+  }
+  return parts[0].size() == 2 && parts[1].size() == 2 && parts.back().size() <= 2;
+}
+
 std::string_view workload_type(std::string_view token) {
   if (token == "pretraining") return "pretrain";
   return is_one_of(kWorkloadTypes, token) ? token : std::string_view{};

@@ -17,6 +17,9 @@ bool is_dtype_variant(std::string_view token);
 // 314b, 8b, 1.5b, 340m
 bool is_model_size(std::string_view token);
 
+// 24.11, 25.05.01: a release of the recipes.
+bool is_release(std::string_view text);
+
 // pretrain, sft, lora, finetune; the older pretraining counts as pretrain. Empty for others.
 std::string_view workload_type(std::string_view token);
 

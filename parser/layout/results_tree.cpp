@@ -62,13 +62,14 @@ bool read_results_folders(std::span<const std::string_view> folders,
   configuration.set("dtype", std::string(dtype), kFromFolders);
   configuration.set("model_size", std::string(size), kFromFolders);
   configuration.set("gpu_count", std::to_string(*gpus), kFromFolders);
-  if (n >= 4 && folders[n - 4] != "results") {
+  if (n >= 4) {
     std::string_view release = folders[n - 4];
     if (release.ends_with(kTraceSuffix)) {
       release.remove_suffix(kTraceSuffix.size());
       configuration.set("nccl_trace_enabled", "true", kFromFolders);
     }
-    configuration.set("release", std::string(release), kFromFolders);
+    // A tree that somebody made may have any other folder there.
+    if (is_release(release)) configuration.set("release", std::string(release), kFromFolders);
   }
   return true;
 }

@@ -1,6 +1,7 @@
 // Where the level of a series changes: penalised segmentation with a robust loss. The loss of a
 // piece is the sum of the distances from its median, so that single odd values change nothing; the
-// penalty is what a split of the same values in random order would gain in one of a hundred series.
+// penalty is what a split of the same values in random order would gain in one of two hundred
+// series.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace llmb::parser {
 
 struct SegmentationOptions {
   std::size_t piece_min = 2;        // values on each side of a change
-  double false_alarm_rate = 0.005;  // of a series without a change
+  double false_alarm_rate = 0.005;  // of a series without a change: what the penalty is of
   std::int64_t permutations = 400;
   std::uint64_t seed = 20261122;  // the same series has the same changes each time
   // The values deviate by so much at least, also where rounding makes them equal.

@@ -42,6 +42,10 @@ RunIdentity identity_of(const ComparedRun& run) {
   return identity_of(run.judgement.match, run.configuration);
 }
 
+RunStart start_of(const ComparedRun& run) {
+  return {run.launched_at, run.job_id, run.cluster};
+}
+
 std::vector<RunMarkReason> marks_of(const ComparedRun& run) {
   return marks_of({run.judgement.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
                    run.judgement.match.is_proxy(), run.is_superseded,

@@ -14,6 +14,7 @@
 #include "parser/statistics/run_copies.h"
 #include "parser/statistics/run_identity.h"
 #include "parser/statistics/run_marks.h"
+#include "parser/statistics/run_start.h"
 #include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
@@ -31,7 +32,7 @@ struct ComparedRun {
   std::string path;
   std::int64_t tree = 0;               // that its log is in: the caller's number
   std::optional<std::string> cluster;  // by whoever stored or pushed it, else as it says itself
-  // When it was started: RFC 3339, or as its llmb-config says; of one cluster it sorts as text.
+  // When it was started, as its launch's folder says: RFC 3339 UTC, which sorts as text.
   std::optional<std::string> launched_at;
   std::optional<std::string> grown_at;  // when its log last grew; nothing where that is not known
   ContentKey content_key;
@@ -48,6 +49,7 @@ struct ComparedRun {
 void name_clusters(std::vector<ComparedRun>& runs, const TreeClusters& trees);
 
 RunIdentity identity_of(const ComparedRun& run);
+RunStart start_of(const ComparedRun& run);
 // As the run says, or as all recipes do that may be its own.
 std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run);
 std::vector<RunMarkReason> marks_of(const ComparedRun& run);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "parser/dialects/failure_class.h"
 #include "parser/foundation/name_table.h"
 #include "parser/statistics/first_cause.h"
+#include "parser/statistics/teardown.h"
 
 namespace llmb::parser {
 namespace {
@@ -17,9 +17,6 @@ constexpr auto kRoles = name_table<EventRole>({
     {EventRole::symptom, "symptom"},
     {EventRole::survived, "survived"},
 });
-
-// Who ends a run says so first, and the processes end when they get to it.
-constexpr std::int64_t kTeardownStepsMax = 20;
 
 EventRole role_beside_root(const LogEvent& failure) {
   if (begins_anew(failure.cause)) return EventRole::survived;
@@ -60,10 +57,11 @@ Attempt attempt_of(const LogEvent& event, const LogFacts& facts) {
   return {facts.segments.empty() ? 0 : facts.segments.size() - 1, 0};
 }
 
-bool is_survived(const LogEvent& failure, const Attempt& attempt) {
+bool is_survived(const LogEvent& failure, const LogFacts& facts, const Attempt& attempt,
+                 std::optional<double> step_time_s) {
   if (attempt.steps_after == 0) return false;
-  const FailureClass* const known = find_failure_class(failure.cause);
-  return known == nullptr || !known->ends_run_over || attempt.steps_after > kTeardownStepsMax;
+  return failure.steps_before == 0 || !is_teardown(attempt.steps_after, step_time_s) ||
+         !may_end_over(failure, facts.segments[attempt.number], facts.declared_last_iteration);
 }
 
 // Whether a launcher began anew, or what counts went on, between an event and the root of its
@@ -79,7 +77,7 @@ std::string_view event_role_name(EventRole role) {
   return kRoles.name(role);
 }
 
-std::vector<EventPart> event_parts(const LogFacts& facts) {
+std::vector<EventPart> event_parts(const LogFacts& facts, std::optional<double> step_time_s) {
   std::vector<EventPart> parts(facts.events.size());
   std::vector<FirstCause> roots(facts.segments.empty() ? 1 : facts.segments.size());
   std::vector<FirstCause> last_words(roots.size());
@@ -89,8 +87,8 @@ std::vector<EventPart> event_parts(const LogFacts& facts) {
     parts[i].attempt = attempt.number;
     if (event.kind != LogEvent::Kind::failure) continue;
     parts[i].role = EventRole::survived;
-    if (is_survived(event, attempt)) {
-      const bool is_near_end = attempt.steps_after <= kTeardownStepsMax;
+    if (is_survived(event, facts, attempt, step_time_s)) {
+      const bool is_near_end = is_teardown(attempt.steps_after, step_time_s);
       if (is_near_end && may_be_last_word(event)) last_words[attempt.number].offer(event);
       continue;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct EventPart {
   std::size_t attempt = 0;  // 0, then one more for each restart inside the log
 };
 
-// One for each of `facts.events`. Each attempt has one root at most.
-std::vector<EventPart> event_parts(const LogFacts& facts);
+// One for each of `facts.events`. Each attempt has one root at most. `step_time_s`: the mean of the
+// run's window, by which its summary tells the end, too; nothing where it is not known.
+std::vector<EventPart> event_parts(const LogFacts& facts, std::optional<double> step_time_s);
 
 }  // namespace llmb::parser

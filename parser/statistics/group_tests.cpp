@@ -32,43 +32,24 @@ SideValues values_of(const std::vector<ComparedRun>& runs, const ComparedGroup& 
   return values;
 }
 
-// Text that sorts as the starts do; empty where a run does not say, or another says it otherwise.
-std::vector<std::string> starts_of(const std::vector<const ComparedRun*>& runs) {
-  std::vector<std::string> starts;
-  for (const ComparedRun* const run : runs) {
-    if (run->launched_at) starts.push_back(*run->launched_at);
-  }
-  if (starts.size() == runs.size()) return starts;
-  starts.clear();
-  // Slurm's ids rise from job to job of one cluster.
-  for (const ComparedRun* const run : runs) {
-    if (run->job_id) starts.push_back(fmt::format("{:020}", *run->job_id));
-  }
-  if (starts.size() != runs.size()) starts.clear();
-  return starts;
-}
-
 std::optional<StartDrift> drift_between(const std::vector<ComparedRun>& runs,
                                         const ComparedGroup& baseline, const ComparedGroup& other,
                                         ComparedMetric metric, const RunNoise& noise) {
-  std::vector<const ComparedRun*> started;
+  std::vector<RunStart> starts;
   std::vector<StartedRun> locations;
   for (const ComparedGroup* const group : {&baseline, &other}) {
     for (const std::size_t index : group->runs) {
       const auto location = log_location_of(runs[index], metric);
       if (!location) continue;
-      started.push_back(&runs[index]);
+      starts.push_back(start_of(runs[index]));
       locations.push_back({*location, group == &other});
     }
   }
-  const std::vector<std::string> starts = starts_of(started);
-  if (starts.empty()) return std::nullopt;
-  std::vector<std::pair<std::string, StartedRun>> ordered;
-  for (std::size_t i = 0; i < starts.size(); ++i) ordered.emplace_back(starts[i], locations[i]);
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (std::size_t i = 0; i < ordered.size(); ++i) locations[i] = ordered[i].second;
-  return start_drift(locations, noise);
+  const auto order = order_of(starts);
+  if (!order) return std::nullopt;
+  std::vector<StartedRun> ordered;
+  for (const std::size_t i : *order) ordered.push_back(locations[i]);
+  return start_drift(ordered, noise);
 }
 
 const Obstacle* obstacle_of(const std::vector<Obstacle>& obstacles, ComparedMetric metric) {

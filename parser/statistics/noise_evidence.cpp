@@ -8,8 +8,8 @@
 #include <map>
 #include <numbers>
 #include <string_view>
-#include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "parser/foundation/content_hash.h"
 #include "parser/statistics/repeat_noise.h"
@@ -119,6 +119,23 @@ void add(RepeatNoise& noise, const AddedVariance& added) {
   noise.squares = sum * noise.degrees_of_freedom;
 }
 
+// By id where their starts say no order.
+std::vector<double> locations_by_start(std::vector<const NoiseRun*> runs) {
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const NoiseRun* a, const NoiseRun* b) { return a->id < b->id; });
+  std::vector<RunStart> starts;
+  std::vector<double> locations;
+  for (const NoiseRun* const run : runs) {
+    starts.push_back(run->start);
+    locations.push_back(run->log_location);
+  }
+  const auto order = order_of(starts);
+  if (!order) return locations;
+  std::vector<double> sorted;
+  for (const std::size_t i : *order) sorted.push_back(locations[i]);
+  return sorted;
+}
+
 std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known, const TestedRuns& tested) {
   std::map<RepeatKey, std::vector<const NoiseRun*>> by_configuration;
   for (const NoiseRun& run : known) {
@@ -126,12 +143,8 @@ std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known, const Teste
     by_configuration[repeat_key_of(run)].push_back(&run);
   }
   std::vector<RepeatNoise> repeats;
-  for (auto& [key, runs] : by_configuration) {
-    std::stable_sort(runs.begin(), runs.end(), [](const NoiseRun* a, const NoiseRun* b) {
-      return std::tie(a->start, a->id) < std::tie(b->start, b->id);
-    });
-    std::vector<double> locations;
-    for (const NoiseRun* const run : runs) locations.push_back(run->log_location);
+  for (const auto& [key, runs] : by_configuration) {
+    const std::vector<double> locations = locations_by_start(runs);
     RepeatNoise noise = noise_of_repeats(locations);
     if (!tested.has_window(key.second)) add(noise, variance_of_fewer_steps(runs, tested));
     repeats.push_back(noise);
@@ -175,12 +188,6 @@ std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known, const TestedR
   return groups;
 }
 
-// Slurm's ids rise from job to job of one cluster.
-std::string start_of(const ComparedRun& run) {
-  if (run.launched_at) return *run.launched_at;
-  return run.job_id ? fmt::format("{:020}", *run.job_id) : "";
-}
-
 // What a normal value of the deviation 1 stays below with this probability, from one half on:
 // Newton's steps from 0, all of which end short of it.
 double normal_quantile(double probability) {
@@ -207,12 +214,18 @@ RunNoise with_short_windows(RunNoise noise, const TestedRuns& tested) {
 
 RunNoise noise_of_others(const TestedRuns& tested, std::span<const NoiseRun> known) {
   const NoiseRun& like = tested.first();
-  const auto same_workload = [&](const NoiseRun& run) { return run.workload == like.workload; };
+  // What neither of two runs says may differ.
+  const auto is_same = [](const std::string& own, const std::string& others) {
+    return !own.empty() && own == others;
+  };
+  const auto same_workload = [&](const NoiseRun& run) {
+    return is_same(run.workload, like.workload);
+  };
   const auto same_gpu = [&](const NoiseRun& run) {
-    return same_workload(run) && run.gpu_type == like.gpu_type;
+    return same_workload(run) && is_same(run.gpu_type, like.gpu_type);
   };
   auto groups = groups_of(known, tested, [&](const NoiseRun& run) {
-    return same_gpu(run) && run.gpu_count == like.gpu_count;
+    return same_gpu(run) && is_same(run.gpu_count, like.gpu_count);
   });
   if (suffices_for_noise(groups)) {
     return learn_run_noise(groups, "runs of the same workload, GPU and scale");

@@ -23,8 +23,8 @@ struct NoiseRun {
   std::string workload;
   std::string gpu_type;
   std::string gpu_count;
-  double log_location = 0;        // of its step time
-  std::string start;              // sorts as the starts of one configuration's runs do
+  double log_location = 0;  // of its step time
+  RunStart start;
   ContentKey content_key;         // as in ComparedRun
   double sampling_deviation = 0;  // sampling_deviation_of()
   std::int64_t step_count = 0;    // of the window, with a time

@@ -12,6 +12,7 @@
 #include "parser/statistics/median.h"
 #include "parser/statistics/run_copies.h"
 #include "parser/statistics/run_noise.h"
+#include "parser/statistics/run_start.h"
 
 namespace llmb::parser {
 namespace {
@@ -22,19 +23,16 @@ HistoryKey history_key_of(const HistoryConfiguration& configuration) {
   return {configuration.identity, configuration.global_batch_size, configuration.window};
 }
 
-// By start where every run says its own, else by job, else as they were given.
-void sort_by_start(const HistoryRuns& runs, std::vector<std::size_t>& indexes) {
-  const auto all_have = [&](auto has) { return std::all_of(indexes.begin(), indexes.end(), has); };
-  if (all_have([&](std::size_t i) { return runs[i]->launched_at.has_value(); })) {
-    std::stable_sort(indexes.begin(), indexes.end(), [&](std::size_t a, std::size_t b) {
-      return std::tie(*runs[a]->launched_at, runs[a]->job_id) <
-             std::tie(*runs[b]->launched_at, runs[b]->job_id);
-    });
-  } else if (all_have([&](std::size_t i) { return runs[i]->job_id.has_value(); })) {
-    std::stable_sort(indexes.begin(), indexes.end(), [&](std::size_t a, std::size_t b) {
-      return *runs[a]->job_id < *runs[b]->job_id;
-    });
-  }
+// Of one cluster. By start where that is known, else as they were given.
+std::vector<std::size_t> sorted_by_start(const HistoryRuns& runs,
+                                         const std::vector<std::size_t>& indexes) {
+  std::vector<RunStart> starts;
+  for (const std::size_t i : indexes) starts.push_back({runs[i]->launched_at, runs[i]->job_id, {}});
+  const auto order = order_of(starts);
+  if (!order) return indexes;
+  std::vector<std::size_t> sorted;
+  for (const std::size_t place : *order) sorted.push_back(indexes[place]);
+  return sorted;
 }
 
 std::vector<HistoryChange::Difference> differences_between(const HistoryRun& before,
@@ -162,8 +160,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
       HistorySeries series;
       std::tie(series.identity, series.global_batch_size, series.window) = key;
       series.cluster = cluster;
-      sort_by_start(runs, indexes);
-      series.runs = std::move(indexes);
+      series.runs = sorted_by_start(runs, indexes);
       add_copies(copies, series);
       find_changes(runs, find_change_points, series);
       history.push_back(std::move(series));

@@ -8,6 +8,7 @@
 #include "parser/foundation/name_table.h"
 #include "parser/statistics/first_cause.h"
 #include "parser/statistics/status_reason.h"
+#include "parser/statistics/teardown.h"
 #include "parser/statistics/window_coverage.h"
 
 namespace llmb::parser {
@@ -61,11 +62,6 @@ bool is_after_segment(const LogEvent& event, const LogFacts& facts, std::size_t 
   return event.offset > last_known;
 }
 
-// Who ends a run from outside says so first, and the processes end when they get to it: Slurm gives
-// them KillWait, 30 seconds unless configured. Until then they may log steps.
-constexpr double kTeardownS = 60;
-constexpr std::int64_t kTeardownSteps = 20;  // where their time is not known
-
 std::int64_t steps_before_segment(const LogFacts& facts, std::size_t index) {
   std::int64_t steps = 0;
   for (std::size_t i = 0; i < index; ++i) steps += facts.segments[i].step_count;
@@ -84,19 +80,14 @@ bool is_near_end(const LogEvent& event, const LogFacts& facts, std::size_t index
   const std::int64_t begin = steps_before_segment(facts, index);
   const std::int64_t after = begin + facts.segments[index].step_count - event.steps_before;
   if (event.steps_before < begin) return false;
-  return step_time_s ? static_cast<double>(after) * *step_time_s <= kTeardownS
-                     : after <= kTeardownSteps;
+  return is_teardown(after, step_time_s);
 }
 
 // Whether `event`, inside the segment at `index`, ended it, and what follows is its teardown only.
-// One that reached its last iteration nobody ended.
 bool ends_segment_over(const LogEvent& event, const LogFacts& facts, std::size_t index,
                        std::optional<double> step_time_s) {
-  const auto declared = facts.declared_last_iteration;
-  if (declared && facts.segments[index].last_iteration >= *declared) return false;
-  const FailureClass* const known = find_failure_class(event.cause);
-  return known != nullptr && known->ends_run_over && is_inside_segment(event, facts, index) &&
-         is_near_end(event, facts, index, step_time_s);
+  return may_end_over(event, facts.segments[index], facts.declared_last_iteration) &&
+         is_inside_segment(event, facts, index) && is_near_end(event, facts, index, step_time_s);
 }
 
 // A program, a shell or a step daemon said it, and went on: of a run with steps no cause by itself.
@@ -390,13 +381,7 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
   summary.segment_count = evidence.segment_count;
   summary.last_iteration = evidence.segment.last_iteration;
   summary.window_is_whole = evidence.coverage.is_whole();
-  if (summary.window_is_whole) {
-    summary.iterations_missing_in_window = 0;
-  } else {
-    summary.iterations_missing_in_window = window.size() - evidence.coverage.steps_with_time -
-                                           evidence.coverage.hidden_steps -
-                                           evidence.coverage.left_out_steps;
-  }
+  summary.iterations_missing_in_window = evidence.coverage.iterations_missing;
   summary.window_interruptions = interruptions_text(evidence.coverage);
   summary.steps_left_out = evidence.coverage.left_out_steps;
   summary.step_time_s = compute_window_statistics(evidence.coverage.step_times_s);

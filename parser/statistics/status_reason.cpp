@@ -67,21 +67,23 @@ std::string gap(const StatusEvidence& evidence) {
   const std::int64_t last = evidence.segment.last_iteration;
   const std::int64_t interval = logging_interval(evidence);
   const std::string name = window_name(evidence);
-  if (interval > 1 && evidence.coverage.steps_with_time > 0) {
+  const char* const value = evidence.coverage.has_rates_only ? "rate" : "step time";
+  const std::int64_t missing = evidence.coverage.iterations_missing;
+  const std::int64_t told = evidence.window.size() - missing;
+  if (interval > 1 && told > 0) {
     return fmt::format(
-        "steps are logged every {} iterations, so only {} of the {} in the {} have a step time",
-        interval, evidence.coverage.steps_with_time, evidence.window.size(), name);
+        "steps are logged every {} iterations, so only {} of the {} in the {} have a {}", interval,
+        told, evidence.window.size(), name, value);
   }
   if (last < evidence.window.last_iteration) {
     return fmt::format("the {} needs iteration {}", name, evidence.window.last_iteration);
   }
-  if (evidence.coverage.steps_with_time == 0) {
+  if (told == 0) {
     return fmt::format("no iteration of the {} has a step time (the log's are {}-{})", name,
                        evidence.segment.first_iteration, last);
   }
-  const std::int64_t missing = evidence.window.size() - evidence.coverage.steps_with_time;
-  return fmt::format("{} of the {} in the {} have no step time, the first is {}", missing,
-                     plural(evidence.window.size(), "iteration"), name,
+  return fmt::format("{} of the {} in the {} have no {}, the first is {}", missing,
+                     plural(evidence.window.size(), "iteration"), name, value,
                      evidence.coverage.first_missing_iteration.value_or(0));
 }
 
@@ -113,7 +115,7 @@ std::string what_values_are(const StatusEvidence& evidence) {
   if (coverage.has_rates_only) text += "; its steps have rates and no step times";
   if (coverage.iterations_per_line > 1) {
     text += fmt::format("; a line is the mean of {} iterations, and the window holds {}",
-                        coverage.iterations_per_line, plural(coverage.steps_with_time, "line"));
+                        coverage.iterations_per_line, plural(coverage.steps_with_value(), "line"));
   }
   if (coverage.hidden_steps > 0) {
     text += "; of " + plural(coverage.hidden_steps, "step") +

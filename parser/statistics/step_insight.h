@@ -34,8 +34,9 @@ struct PeriodicSlowness {
   std::int64_t first_iteration = 0;
   std::int64_t step_count = 0;  // slow ones that keep to the period
   double step_time_s_median = 0;
-  double ratio = 0;            // of that median, over the steady one
-  double time_share_lost = 0;  // of the time of one period: (ratio - 1) / (period + ratio - 1)
+  double ratio = 0;  // of that median, over the steady one
+  // Of the time of one period: (ratio - 1) / (n + ratio - 1), of n = period / logging interval.
+  double time_share_lost = 0;
 
   bool operator==(const PeriodicSlowness&) const = default;
 };

@@ -63,6 +63,10 @@ bool has_rate(const StepSample& sample) {
   return extra_field(sample, "tps") > 0;
 }
 
+std::int64_t steps_told(const WindowCoverage& coverage) {
+  return coverage.steps_with_value() + coverage.hidden_steps + coverage.left_out_steps;
+}
+
 // A log whose producer prints rates and no times: whole where every step has a rate.
 void measure_rates(std::span<const StepSample> samples, const Window& window,
                    const StepInterruptionSet& without, WindowCoverage& coverage) {
@@ -70,11 +74,13 @@ void measure_rates(std::span<const StepSample> samples, const Window& window,
   coverage.first_missing_iteration.reset();
   coverage.interrupted.clear();
   coverage.left_out_steps = 0;
+  coverage.hidden_steps = 0;
   for (const StepSample& sample : samples) {
     if (!window.contains(sample.iteration) || !has_rate(sample)) continue;
     if (is_left_out(sample, without, coverage)) {
       ++coverage.left_out_steps;
     } else {
+      ++coverage.steps_with_rate;
       add_printed_figures(sample, coverage);
       if (is_flop_rate(sample.tflops_per_gpu)) {
         coverage.tflops_per_gpu.push_back(*sample.tflops_per_gpu);
@@ -131,6 +137,7 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
   if (coverage.steps > 0 && coverage.steps_with_time == 0 && coverage.left_out_steps == 0) {
     measure_rates(samples, window, without, coverage);
   }
+  coverage.iterations_missing = window.size() - steps_told(coverage);
   return coverage;
 }
 
@@ -153,8 +160,9 @@ void count_interval_lines(WindowCoverage& coverage, const Window& window, std::i
   if (interval < 2 || coverage.is_whole() || last_iteration < window.last_iteration) return;
   const std::int64_t lines =
       window.last_iteration / interval - (window.first_iteration - 1) / interval;
-  if (lines < 1 || coverage.steps_with_time + coverage.left_out_steps != lines) return;
+  if (lines < 1 || steps_told(coverage) != lines) return;
   coverage.first_missing_iteration.reset();
+  coverage.iterations_missing = 0;
   coverage.iterations_per_line = interval;
 }
 

@@ -23,15 +23,18 @@ struct WindowCoverage {
   std::vector<double> tflops_per_gpu;
   std::vector<double> tokens_per_s_per_gpu;  // as printed
   std::vector<double> energy_j_per_gpu;      // of a step, as printed
+  std::int64_t steps_with_rate = 0;          // where none carries a time: tokens per second
   std::int64_t hidden_steps = 0;  // that were done, and whose time the producer does not print
   // The iterations that something beside training touches, whether they count or not.
   std::map<StepInterruption, std::vector<std::int64_t>> interrupted;
   std::int64_t left_out_steps = 0;  // of those: not wanted, so their values are not kept
-  // No step has a time, and all have a rate: FLOP/s, or tokens per second.
+  // No step has a time, and some have a rate.
   bool has_rates_only = false;
   // Over 1: each line is the mean of so many iterations, of which the window holds whole ones.
   std::int64_t iterations_per_line = 1;
+  std::int64_t iterations_missing = 0;  // those that nothing above tells of; 0: is_whole()
 
+  std::int64_t steps_with_value() const { return steps_with_time + steps_with_rate; }
   bool is_whole() const { return !first_missing_iteration.has_value(); }
 };
 

@@ -91,11 +91,16 @@ Json role_json(parser::EventRole role) {
   return role == parser::EventRole::none ? Json(nullptr) : Json(parser::event_role_name(role));
 }
 
-Json events_json(const parser::LogFacts& facts) {
+std::vector<parser::EventPart> parts_of(const ToldRun& run) {
+  const auto& times = run.summary.step_time_s;
+  return parser::event_parts(run.facts, times ? std::optional(times->mean) : std::nullopt);
+}
+
+Json events_json(const ToldRun& run) {
   Json list = Json::array();
-  const auto parts = parser::event_parts(facts);
+  const auto parts = parts_of(run);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const parser::LogEvent& event = facts.events[i];
+    const parser::LogEvent& event = run.facts.events[i];
     const bool is_failure = event.kind == parser::LogEvent::Kind::failure;
     list.push_back({{"kind", is_failure ? "failure" : "finish_marker"},
                     {"cause", event.cause},
@@ -114,7 +119,7 @@ Json events_json(const parser::LogFacts& facts) {
 Json followed_json(const ToldRun& run, const parser::LogEvent* event) {
   Json list = Json::array();
   if (event == nullptr) return list;
-  const auto parts = parser::event_parts(run.facts);
+  const auto parts = parts_of(run);
   const auto own = static_cast<std::size_t>(event - run.facts.events.data());
   for (std::size_t i = own + 1; i < parts.size(); ++i) {
     const bool has_followed =
@@ -215,7 +220,7 @@ void add_particulars(Json& json, const ToldRun& run) {
   json["configuration"] = configuration_json(run.configuration);
   json["configuration_conflicts"] = run.configuration.conflicting_keys();
   json["segments"] = segments_json(run.facts.segments);
-  json["events"] = events_json(run.facts);
+  json["events"] = events_json(run);
   json["failure"] = failure_json(run);
   json["reported_tflops_per_gpu"] = number(run.facts.reported_tflops_per_gpu);
   json["checkpoint_count"] = run.facts.checkpoint_count;

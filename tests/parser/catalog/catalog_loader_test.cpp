@@ -109,6 +109,35 @@ TEST(CatalogLoader, RefusesWhatPointsNowhere) {
             "gb300");
 }
 
+// The embedded rows of a workload stay its own when a file replaces it.
+TEST(CatalogLoader, RefusesAFamilyWithoutTheModelsOfItsRows) {
+  const auto grok_of = [](const std::string& family) {
+    return R"({"schema_version": 1, "workloads": [
+  {"workload": "pretrain_grok1",
+   "family": ")" +
+           family + R"(", "flops_formula": "recipe"}]})";
+  };
+  EXPECT_EQ(refusal(grok_of("mygrok")),
+            "my.json:3: 'family' is 'mygrok', and models has no mygrok 314b, which grok1-24.11 "
+            "line 4 is a row of: add it to models, or give the workload another name");
+  EXPECT_EQ(refusal(grok_of("grok1")), "");
+}
+
+TEST(CatalogLoader, RefusesANameThatAnotherWorkloadHas) {
+  const auto named = [](const std::string& name, const std::string& aliases) {
+    return R"({"schema_version": 1, "workloads": [
+  {"workload": ")" +
+           name + R"(", "family": "grok1", "flops_formula": "recipe",
+   "aliases": [)" +
+           aliases + "]}]}";
+  };
+  EXPECT_EQ(refusal(named("llama31", R"("my_llama")")),
+            "my.json:2: 'llama31' is already a name of pretrain_llama3.1");
+  EXPECT_EQ(refusal(named("mine", R"("pretrain_grok1")")),
+            "my.json:3: 'pretrain_grok1' is already a name of pretrain_grok1");
+  EXPECT_EQ(refusal(named("mine", R"("my_grok")")), "");
+}
+
 TEST(ScaleFormula, ReadsTheDocumentsColumns) {
   EXPECT_EQ(parse_scale_formula("GPUs*16")->value(8), 128);
   EXPECT_EQ(parse_scale_formula("GPUs/2")->value(3), std::nullopt);

@@ -121,6 +121,27 @@ TEST(RecipeMatch, SaysWhatToAddForAModelItLacks) {
   EXPECT_EQ(nothing.outcome, MatchOutcome::unknown_workload);
 }
 
+TEST(RecipeMatch, SaysWhatToAddForAModelWithoutAWorkload) {
+  Catalog catalog;
+  catalog.models.emplace_back().shape = {.family = "own", .size = "7b"};
+  RunConfiguration run;
+  run.set("model_size", "7b", ConfigSource::path);
+  const auto found = match_recipe(catalog, {run, Dialect::nemo, {}});
+  EXPECT_EQ(found.outcome, MatchOutcome::unknown_model);
+  EXPECT_THAT(found.reason, HasSubstr("the model own 7b, but no workload of its family: add it"));
+}
+
+// More than any cluster has are damage, and their products would not fit.
+TEST(RecipeMatch, TakesNoCountsThatAreOutOfReason) {
+  RunConfiguration run = named("pretrain_grok1_314b_bf16", "gb200");
+  for (const char* key : {"node_count", "gpus_per_node"}) {
+    run.set(key, "9223372036854775807", ConfigSource::llmb_config);
+  }
+  EXPECT_EQ(match(run, Dialect::nemo, 512).gpu_count, std::nullopt);
+  run.set("gpu_count", "9223372036854775807", ConfigSource::llmb_config);
+  EXPECT_EQ(match(run, Dialect::nemo, 512).gpu_count, std::nullopt);
+}
+
 // 25.08 has a table for the B200, 25.04 has none.
 TEST(RecipeMatch, TakesTheTablesOfALaterReleaseForRunsThatNameIt) {
   RunConfiguration run =

@@ -147,7 +147,8 @@ TEST(Aftermath, SurvivesWhatTheCountWentOnAfter) {
   const ParsedLog log = parse_log(kComplaint + steps);
   ASSERT_FALSE(log.facts.events.empty());
   EXPECT_EQ(log.facts.events.back().cause, kWentOn);
-  for (const EventPart& part : event_parts(log.facts)) EXPECT_EQ(part.role, EventRole::survived);
+  for (const EventPart& part : event_parts(log.facts, {}))
+    EXPECT_EQ(part.role, EventRole::survived);
 }
 
 TEST(Aftermath, SurvivesWhatThreeLinesWithoutANameWentOnAfter) {

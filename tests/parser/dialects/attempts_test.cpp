@@ -111,7 +111,7 @@ TEST(Attempts, OfThoseWithoutStepsTheFirstAndTheLastAreKept) {
   for (const LogEvent& event : log.facts.events) causes.push_back(event.cause);
   EXPECT_THAT(causes, ElementsAre("cuda_oom", "child_failed", kRestarted, "nccl_timeout"));
   std::vector<EventRole> roles;
-  for (const EventPart& part : event_parts(log.facts)) roles.push_back(part.role);
+  for (const EventPart& part : event_parts(log.facts, {})) roles.push_back(part.role);
   EXPECT_THAT(roles, ElementsAre(EventRole::survived, EventRole::survived, EventRole::survived,
                                  EventRole::root));
 }

@@ -15,6 +15,7 @@ TEST(ExitStatus, IsASignalBelowZeroAndAbove128) {
   EXPECT_EQ(cause_of_exit_status("1"), "child_failed");
   EXPECT_EQ(cause_of_exit_status("-6"), "child_failed");
   EXPECT_EQ(cause_of_exit_status("255"), "child_failed");
+  EXPECT_EQ(cause_of_exit_status("-2147483648"), "child_failed");  // which has no opposite
 }
 
 TEST(ExitStatus, OfSuccessOfSigtermAndOfNoNumberSaysNothing) {

@@ -168,6 +168,17 @@ TEST(MegatronLine, ThatCannotBeReadIsCounted) {
   EXPECT_EQ(log.samples[0].step_time_s, std::nullopt);
 }
 
+// On a line of many records no more than what stands right before each is looked at.
+TEST(MegatronLine, TakesNoInstantFromFarBeforeIt) {
+  const auto logged_at = [](std::size_t between) {
+    const ParsedLog log = parse_log("[2025-12-22 15:18:33" + std::string(between, ' ') + "]" +
+                                    iteration_line(4, "20.1") + "\n");
+    return log.samples.at(0).logged_at;
+  };
+  EXPECT_EQ(logged_at(7), "2025-12-22T15:18:33");
+  EXPECT_EQ(logged_at(200), "");
+}
+
 TEST(MegatronRestart, BeginsANewSegment) {
   const ParsedLog log =
       parse_log(iteration_line(4, "20.1") + "\n" + iteration_line(5, "20.2") + "\n" +

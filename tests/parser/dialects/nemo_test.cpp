@@ -154,6 +154,17 @@ TEST(NemoEpoch, FromTheSecondOnIterationIsTheGlobalStep) {
   EXPECT_EQ(log.facts.declared_last_iteration, std::nullopt);
 }
 
+TEST(NemoEpoch, AGlobalStepThatIsNoIterationIsNoStep) {
+  const ParsedLog log = parse_log(
+      nemo_line(0, 18, 18, "7.1") +
+      "Training epoch 1, iteration 0/19 | global_step: 2e+17 | train_step_timing in s: 7.2\n" +
+      nemo_line(1, 1, 20, "7.3"));
+  ASSERT_EQ(log.samples.size(), 2U);
+  EXPECT_EQ(log.samples[1].iteration, 20);
+  EXPECT_EQ(log.facts.segments.size(), 1U);
+  EXPECT_EQ(log.facts.lines_not_understood, 1);
+}
+
 TEST(NemoEpoch, WithoutGlobalStepGoesOnFromTheEpochBefore) {
   const ParsedLog log = parse_log(
       "Training epoch 0, iteration 18/19 | train_step_timing in s: 7.1\n"

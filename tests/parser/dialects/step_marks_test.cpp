@@ -63,6 +63,19 @@ TEST(StepMarks, OfAProfilerAreOnAllItsSteps) {
                                         ElementsAre(kProfile), IsEmpty()));
 }
 
+// What an attempt had begun when it died marks no step of the next one.
+TEST(StepMarks, AreNotThoseOfAnAttemptThatDied) {
+  const std::string begun = "[NeMo I nsys] ====== Start nsys profiling ======\n";
+  const std::string start = "> initializing torch distributed ...\n";
+  EXPECT_THAT(touched(parse_log(nemo(3) + begun + nemo(4) + nemo(2) + nemo(3))),
+              ElementsAre(IsEmpty(), ElementsAre(kProfile), IsEmpty(), IsEmpty()));
+  // It may have died before a step of it: the next program's own first line tells.
+  EXPECT_THAT(touched(parse_log(nemo(3) + begun + start + nemo(2) + nemo(3))),
+              ElementsAre(IsEmpty(), IsEmpty(), IsEmpty()));
+  EXPECT_THAT(touched(parse_log(nemo(3) + start + begun + nemo(2) + nemo(3))),
+              ElementsAre(IsEmpty(), ElementsAre(kProfile), ElementsAre(kProfile)));
+}
+
 TEST(StepMarks, StayWhenALaterLineAddsToTheStep) {
   const std::string step =
       " [2025-12-22 15:18:33] iteration        4/      50 | consumed samples:         1536 |"

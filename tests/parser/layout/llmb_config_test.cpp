@@ -47,7 +47,7 @@ TEST(LlmbConfig, SaysWhatTheLauncherWrote) {
   const auto config = parse_llmb_config(kConfig);
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->job_id, 388660);
-  EXPECT_EQ(config->launched_at, "2025-12-22T15:18:33.123456");
+  EXPECT_FALSE(config->configuration.value("job_info.launch_time"));
   const RunConfiguration& values = config->configuration;
   EXPECT_EQ(values.get("workload"), (ConfigValue{"pretrain_llama3.1", ConfigSource::llmb_config}));
   EXPECT_EQ(values.value("framework"), "megatron_bridge");
@@ -71,6 +71,41 @@ TEST(LlmbConfig, KeepsNoCredentials) {
   const auto config = parse_llmb_config(kConfig);
   ASSERT_TRUE(config);
   EXPECT_EQ(config->configuration.value("job_config.env_overrides.HF_TOKEN"), "(hidden)");
+}
+
+TEST(LlmbConfig, HidesSecretsWhereverTheyStand) {
+  const auto config = parse_llmb_config(R"(job_info: {job_id: 12}
+env_vars: [HF_TOKEN=hf_x, NCCL_DEBUG=INFO]
+container_env: 'ALL,HF_TOKEN=hf_x,wandb-api-key="a b" max_tokens=4096 PASSWORD=a,b TOKENIZER=t'
+tokens: [abc]
+secrets: {hf: abc, deep: {er: [x, y]}}
+HFTOKEN: hf_x
+hf_token_2: 12
+)");
+  ASSERT_TRUE(config) << config.error().message;
+  const RunConfiguration& values = config->configuration;
+  EXPECT_EQ(values.value("env_vars"), "HF_TOKEN=(hidden), NCCL_DEBUG=INFO");
+  EXPECT_EQ(values.value("container_env"),
+            "ALL,HF_TOKEN=(hidden),wandb-api-key=(hidden) max_tokens=4096 PASSWORD=(hidden) "
+            "TOKENIZER=t");
+  for (const char* key : {"tokens", "secrets.hf", "HFTOKEN", "hf_token_2"}) {
+    EXPECT_EQ(values.value(key), "(hidden)") << key;
+  }
+  EXPECT_EQ(values.value("secrets.deep.er"), "(hidden), (hidden)");
+  EXPECT_TRUE(parse_llmb_config("job_info: {}\ntoken: " + std::string(5000, 'x') + "\n"));
+}
+
+TEST(LlmbConfig, ShowsTokenizersAndCountsOfTokens) {
+  const auto config = parse_llmb_config(
+      "job_info: {job_id: 12}\njob_config: {TOKENIZERS_PARALLELISM: 'false', tokenizer: x,\n"
+      "  tokens_per_step: 8192, max_tokens: 1e12, seq_tokens: [4096, 8192]}\n");
+  ASSERT_TRUE(config) << config.error().message;
+  const RunConfiguration& values = config->configuration;
+  EXPECT_EQ(values.value("job_config.TOKENIZERS_PARALLELISM"), "false");
+  EXPECT_EQ(values.value("job_config.tokenizer"), "x");
+  EXPECT_EQ(values.value("job_config.tokens_per_step"), "8192");
+  EXPECT_EQ(values.value("job_config.max_tokens"), "1e12");
+  EXPECT_EQ(values.value("job_config.seq_tokens"), "4096, 8192");
 }
 
 TEST(LlmbConfig, TakesTheShorterFormOfTheDocuments) {

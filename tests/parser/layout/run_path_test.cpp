@@ -160,6 +160,21 @@ TEST(RunPath, TakesNeitherTooFewNorOtherFoldersForTheResultsTree) {
   EXPECT_FALSE(parse_run_path("results/bf16/8b/16/x_1.out").configuration.value("release"));
 }
 
+TEST(RunPath, TakesOnlyWhatIsWrittenAsOneForARelease) {
+  const auto release_of = [](const std::string& folder) {
+    return parse_run_path(folder + "/bf16/314b/512/x_1.out").configuration.value("release");
+  };
+  EXPECT_EQ(release_of("results/24.11"), "24.11");
+  EXPECT_EQ(release_of("25.05.01"), "25.05.01");
+  for (const char* folder : {"results/latest", "mytests", "results/25", "25.8", "v25.08",
+                             "25.08-rc1", "25.08.", "25.08.001", "2025.08", "25.08.01.02"}) {
+    EXPECT_FALSE(release_of(folder)) << folder;
+  }
+  EXPECT_EQ(parse_run_path("mine-nccl-trace/bf16/314b/512/x_1.out")
+                .configuration.value("nccl_trace_enabled"),
+            "true");
+}
+
 TEST(RunPath, SaysTheConfigurationOfTheExperimentAndItsTask) {
   const RunPath path =
       parse_run_path("experiments/" + kNemotron + "/" + kNemotron + "_1750000000/" + kNemotron +

@@ -25,9 +25,9 @@ LogFacts log_of(const std::vector<std::int64_t>& steps_of_passes) {
   return facts;
 }
 
-std::vector<std::string> told(const LogFacts& facts) {
+std::vector<std::string> told(const LogFacts& facts, std::optional<double> step_time_s = {}) {
   std::vector<std::string> texts;
-  for (const EventPart& part : event_parts(facts)) {
+  for (const EventPart& part : event_parts(facts, step_time_s)) {
     texts.push_back(std::string(event_role_name(part.role)) + " " + std::to_string(part.attempt));
   }
   return texts;
@@ -112,6 +112,26 @@ TEST(EventRoles, OfWhatTrainingWentOnAfterIsSurvived) {
               ElementsAre("survived 0", "survived 0", "root 0", "symptom 0", "none 0"));
 }
 
+// How near the end is, is told as a run's summary tells it.
+TEST(EventRoles, OfAnEndAreToldAsTheRunsCauseIs) {
+  LogFacts facts = log_of({200});
+  facts.events = {failure("cancelled", 160), failure("task_exited", 200)};
+  EXPECT_THAT(told(facts, 1.5), ElementsAre("root 0", "symptom 0"));  // 40 steps in a minute
+  EXPECT_THAT(told(facts, 2.0), ElementsAre("survived 0", "root 0"));
+  EXPECT_THAT(told(facts), ElementsAre("survived 0", "root 0"));
+  facts.events[0] = failure("cancelled", 195);
+  EXPECT_THAT(told(facts, 30.0), ElementsAre("survived 0", "root 0"));
+  EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0"));
+  // Nobody ended what reached its last iteration, nor what had not begun.
+  facts.events.pop_back();
+  facts.segments[0].last_iteration = 199;
+  facts.declared_last_iteration = 199;
+  EXPECT_THAT(told(facts), ElementsAre("survived 0"));
+  facts = log_of({5});
+  facts.events = {failure("cancelled", 0)};
+  EXPECT_THAT(told(facts), ElementsAre("survived 0"));
+}
+
 TEST(EventRoles, OfALastWordIsRootWhereTheEndHasNoReason) {
   LogFacts facts = log_of({20});
   facts.events = {failure("gpu_hardware_error", 17, 5), failure("child_failed", 20),
@@ -128,7 +148,7 @@ TEST(EventRoles, OfALogWithoutStepsHaveOneRoot) {
   LogFacts facts;
   facts.events = {failure("missing_module", 0), failure("task_exited", 0)};
   EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0"));
-  EXPECT_TRUE(event_parts({}).empty());
+  EXPECT_TRUE(event_parts({}, {}).empty());
 }
 
 }  // namespace

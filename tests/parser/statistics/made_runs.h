@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parser/statistics/noise_evidence.h"
@@ -33,6 +34,10 @@ class MadeRuns {
     }
     ComparedRun made;
     made.id = ++id_;
+    for (const auto& [key, value] : {std::pair{"workload", "own"}, std::pair{"gpu_type", "h100"},
+                                     std::pair{"gpu_count", "64"}}) {
+      made.configuration.set(key, value, ConfigSource::path);
+    }
     made.judgement.summary.status = RunStatus::complete;
     made.judgement.summary.window = window;
     made.judgement.summary.step_time_s = compute_window_statistics(times);

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "parser/catalog/catalog.h"
 #include "parser/layout/experiment_name.h"
 
@@ -182,6 +184,9 @@ TEST(RunComparison, SaysThatRunsDrift) {
   EXPECT_THAT(step.text, HasSubstr("one side was started after the other"));
   runs[3].job_id.reset();
   EXPECT_FALSE(compare_runs(runs, {}).comparisons[0].metrics[0].test->drift);
+  runs[3].job_id = 103;
+  runs[3].cluster = "another";  // which counts its own jobs
+  EXPECT_FALSE(compare_runs(runs, {}).comparisons[0].metrics[0].test->drift);
 }
 
 // What the user's own runs deviate by counts, once there are enough of them.
@@ -217,6 +222,11 @@ TEST(RunComparison, LearnsTheNoiseFromOtherRuns) {
   ComparisonOptions of_other_gpu = options;
   for (NoiseRun& run : of_other_gpu.noise_runs) run.gpu_type = "h100";
   EXPECT_EQ(verdict(of_other_gpu).test->noise.source, "runs of the same workload");
+  ComparisonOptions of_nothing_known = options;
+  for (NoiseRun& run : of_nothing_known.noise_runs) run.workload.clear();
+  const NoiseRun tested_of_nothing_known;
+  EXPECT_EQ(noise_for(std::array{&tested_of_nothing_known}, of_nothing_known.noise_runs),
+            public_run_noise());
   options.noise_runs.resize(4);  // one group and a single run: too few
   EXPECT_EQ(verdict(options).test->noise, public_run_noise());
 }

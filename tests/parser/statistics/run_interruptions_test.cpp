@@ -84,12 +84,72 @@ TEST(RunInterruptions, AreLeftOutWhereTheyAreNotWanted) {
   EXPECT_EQ(log.summarize({StepInterruption::profile}).step_time_s->count, 34);
 }
 
+// What was left out is no hole, in words as in numbers.
+TEST(RunInterruptions, ThatAreLeftOutAreNotMissing) {
+  Log log = interrupted_steps();
+  log.samples[40].step_time_s.reset();
+  const RunSummary summary = log.summarize({StepInterruption::checkpoint});
+  EXPECT_EQ(summary.status, RunStatus::incomplete);
+  EXPECT_EQ(summary.iterations_missing_in_window, 1);
+  EXPECT_THAT(summary.status_reason,
+              HasSubstr("1 of the 34 iterations in the window 11-44 have no step time, the first "
+                        "is 40"));
+}
+
 TEST(RunInterruptions, OfAllStepsLeaveNoNumber) {
   Log log = fifty_steps();
   for (StepSample& sample : log.samples) sample.extra_fields = {{std::string(kIsProfiled), 1}};
   const RunSummary summary = log.summarize({StepInterruption::profile});
   EXPECT_EQ(summary.steps_left_out, 34);
   EXPECT_FALSE(summary.step_time_s);
+}
+
+// Of torchtitan and others, which print rates and no times.
+Log with_rates_only(Log log) {
+  for (StepSample& sample : log.samples) {
+    sample.step_time_s.reset();
+    sample.extra_fields = {{"tps", 1000}};
+  }
+  return log;
+}
+
+TEST(PrintedTokenRates, StandForTheIntervalOfTheirLine) {
+  Log log = with_rates_only(fifty_steps());
+  log.facts.dialect = Dialect::torchtitan;
+  log.facts.declared_last_iteration.reset();
+  std::erase_if(log.samples, [](const StepSample& sample) { return sample.iteration % 10 != 0; });
+  log.samples.erase(log.samples.begin());
+  log.facts.segments[0].first_iteration = 10;
+  log.facts.segments[0].last_iteration = 40;
+  log.facts.segments[0].step_count = 4;
+  EXPECT_THAT(
+      log.summarize().status_reason,
+      HasSubstr("every 10 iterations, so only 3 of the 34 in the window 11-44 have a rate"));
+  StepSample last = log.samples.back();
+  last.iteration = 50;
+  log.samples.push_back(last);
+  log.facts.segments[0].last_iteration = 50;
+  log.facts.segments[0].step_count = 5;
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::complete) << summary.status_reason;
+  EXPECT_EQ(summary.iterations_missing_in_window, 0);
+  EXPECT_THAT(summary.status_reason,
+              HasSubstr("a line is the mean of 10 iterations, and the window holds 3 lines"));
+}
+
+TEST(PrintedTokenRates, AreCountedWhereSomeAreMissing) {
+  Log log = with_rates_only(fifty_steps());
+  log.samples.resize(31);
+  log.facts.segments[0].last_iteration = 30;
+  log.facts.segments[0].step_count = 31;
+  EXPECT_EQ(log.summarize().iterations_missing_in_window, 14);
+  log = with_rates_only(fifty_steps());
+  log.samples[20].extra_fields.clear();
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.iterations_missing_in_window, 1);
+  EXPECT_THAT(
+      summary.status_reason,
+      HasSubstr("1 of the 34 iterations in the window 11-44 have no rate, the first is 20"));
 }
 
 TEST(PrintedTokenRates, HaveAMean) {

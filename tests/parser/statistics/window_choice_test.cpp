@@ -74,6 +74,15 @@ TEST(WindowChoice, FallsBackToTheReleaseAndThenToTheDialectForAModelThatIsNotThe
             (ChosenWindow{{11, 44}, "default of torchtitan"}));
 }
 
+TEST(WindowChoice, OfWhatIsNoReleaseIsThatOfTheDialect) {
+  const LogFacts facts = facts_of(Dialect::nemo, {49});
+  for (const char* release : {"main", "latest", "v25.08", "25.8"}) {
+    EXPECT_EQ(choose("pretrain_own_7b_bf16_64", release, facts),
+              (ChosenWindow{{11, 44}, "default of nemo"}))
+        << release;
+  }
+}
+
 TEST(WindowChoice, HasNoLastStepWhereTheLogHasNoStep) {
   EXPECT_EQ(choose(kNemotron, "25.04", facts_of(Dialect::nemo, {})),
             (ChosenWindow{{11, 44}, "default of nemo"}));
