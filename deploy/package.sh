@@ -2,8 +2,6 @@
 # Packs llmb-report for machines that have nothing of it: the programs with every library in their one
 # file, and a Debian package of them. Safe to run again: what is built already is not built twice.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-source deploy/packages.sh
 
 usage() {
   cat <<'TEXT'
@@ -43,12 +41,18 @@ while [ $# -gt 0 ]; do
     --check) check=1; shift ;;
     --build | --output | --machine)
       [ $# -ge 2 ] || { echo "package.sh: $1 needs a value" >&2; exit 2; }
-      declare "${1#--}=$2"
+      case "$1" in
+        --build) build="$(realpath -ms -- "$2")" ;;
+        --output) output="$(realpath -ms -- "$2")" ;;
+        --machine) machine="$2" ;;
+      esac
       shift 2 ;;
     -h | --help) usage; exit 0 ;;
     *) echo "package.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
   esac
 done
+cd "$(dirname "$0")/.."
+source deploy/packages.sh
 
 # What starts a program of that architecture, here and in a root folder that has nothing.
 emulator=() carried=()

@@ -2,7 +2,6 @@
 # Packs llmb-step-runner with its CUDA backend, and the libraries of CUDA that it loads, into one folder
 # that runs wherever it is put: beside a driver, nothing of CUDA is asked of a node.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
 usage() {
   cat <<'TEXT'
@@ -37,19 +36,20 @@ while [ $# -gt 0 ]; do
     --build | --libraries | --output)
       [ $# -ge 2 ] || { echo "package_gpu.sh: $1 needs a value" >&2; exit 2; }
       case "$1" in
-        --build) build="$2" ;;
-        --libraries) folders+=("$2") ;;
-        --output) output="$2" ;;
+        --build) build="$(realpath -ms -- "$2")" ;;
+        --libraries) folders+=("$(realpath -ms -- "$2")") ;;
+        --output) output="$(realpath -ms -- "$2")" ;;
       esac
       shift 2 ;;
     -h | --help) usage; exit 0 ;;
     *) echo "package_gpu.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
   esac
 done
+cd "$(dirname "$0")/.."
 
 if [ -z "$build" ]; then
   build=build/release
-  cmake --preset release
+  cmake --preset release -DBUILD_TESTING=OFF -DLLMB_BENCH=OFF
   cmake --build --preset release --target llmb-step-runner -j "${LLMB_BUILD_JOBS:-$(nproc)}"
 fi
 runner="$build/bin/llmb-step-runner" cache="$build/CMakeCache.txt"

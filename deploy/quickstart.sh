@@ -3,6 +3,8 @@
 # Serves $LLMB_WORKLOAD (or the older $STAGE_PATH) when it is set, the sample tree otherwise.
 # Safe to run again: what is done already is not done twice.
 set -euo pipefail
+# Whoever calls means paths from here.
+caller="$PWD"
 cd "$(dirname "$0")/.."
 source deploy/packages.sh
 
@@ -35,16 +37,19 @@ say "1/3 Packages"
 install_missing "${LLMB_BUILD_PACKAGES[@]}"
 install_node
 
-say "2/3 Build (release; the first time takes some minutes)"
+say "2/3 Build (the first time takes some minutes)"
+# Users have nothing installed for tests and benchmarks. Whoever configures the preset himself has them
+# again: it names both.
 cmake --preset release -DBUILD_TESTING=OFF -DLLMB_BENCH=OFF
 cmake --build --preset release --target llmb-report llmb-step-runner \
   -j "${LLMB_BUILD_JOBS:-$(nproc)}"
-program=build/release/bin/llmb-report
+program="$PWD/build/release/bin/llmb-report" sample_tree="$PWD/deploy/sample-tree"
 echo "Built llmb-report and llmb-step-runner. To have them at hand:"
 echo "  export PATH=$PWD/build/release/bin:\$PATH"
 [ "$build_only" -eq 0 ] || exit 0
 
 say "3/3 Serve"
+cd "$caller"
 workload="${LLMB_WORKLOAD:-${STAGE_PATH:-}}"
 if [ -n "$workload" ]; then
   [ "$live" -eq 0 ] || echo "--live grows the sample tree only; \$LLMB_WORKLOAD is served as it is."
@@ -55,7 +60,7 @@ echo "LLMB_WORKLOAD is not set, so the sample tree is served. Stop with Ctrl-C."
 state="${XDG_STATE_HOME:-$HOME/.local/state}/llmb-report"
 mkdir -p "$state"
 if [ "$live" -eq 0 ]; then
-  exec "$program" serve --db "$state/sample.db" "$@" deploy/sample-tree
+  exec "$program" serve --db "$state/sample.db" "$@" "$sample_tree"
 fi
 
 # A copy grows, so that the repository's tree stays as it is.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "runner/cuda/device_world.h"
 #include "runner/cuda/memory.h"
 #include "runner/cuda/stream.h"
+#include "runner/parallel/rank_groups.h"
 #include "runner/plan/collective_shapes.h"
 #include "runner/train_loop.h"
 
@@ -130,6 +132,9 @@ void measure_collectives(World& world, const RunSettings& settings, const Layout
 void print_collective_ceilings(World& world, int local_rank, const RunSettings& settings,
                                double seconds, std::ostream& out) {
   cuda::choose_device(local_rank);
+  std::vector<int> everybody(static_cast<std::size_t>(world.size()));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  world.make_group("ceilings", everybody)->barrier("ceilings.begin");
   measure_collectives(world, settings, run_layout(settings), seconds, [&](const Ceiling& ceiling) {
     if (world.rank() == 0) out << ceiling_line(ceiling) << "\n" << std::flush;
   });

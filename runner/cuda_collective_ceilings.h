@@ -18,6 +18,8 @@ void measure_collectives(World& world, const RunSettings& settings, const Layout
                          double seconds, const CeilingSink& tell);
 
 // Of the command `ceilings`: the same on the device of this rank, which rank 0 prints lines of.
+// Begins when all have come: rank 0 may have measured its device for minutes, and devices wait for
+// each other in seconds.
 void print_collective_ceilings(World& world, int local_rank, const RunSettings& settings,
                                double seconds, std::ostream& out);
 

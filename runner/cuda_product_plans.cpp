@@ -29,6 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using Clock = std::chrono::steady_clock;
+
 // Which way experts are multiplied, by expert_key: as --expert-products names it.
 using ExpertWays = std::map<std::string, std::string>;
 
@@ -93,7 +95,7 @@ KeptPlans pin(cuda::GemmEngine& engine, const fs::path& path) {
 // Adds the quicker way of this run's experts, unless it is known or was asked for. True where it
 // was timed.
 bool time_ways(const Options& options, const RunSettings& settings, cuda::Stream stream,
-               ExpertWays& ways, LogSink& log) {
+               Clock::time_point until, ExpertWays& ways, LogSink& log) {
   const std::vector<LinearShape> experts = lone_expert_shapes(settings);
   if (experts.empty() || options.expert_counts) return false;
   const cuda::ProductNumbers numbers = product_numbers(settings.precision);
@@ -108,16 +110,23 @@ bool time_ways(const Options& options, const RunSettings& settings, cuda::Stream
   if (options.tune_seconds == 0) return false;
   try {
     constexpr double kMilli = 1e3;
-    const cuda::ExpertTimes times = cuda::time_experts(experts, numbers, stream);
+    const auto times = cuda::time_experts(experts, numbers, stream, until);
+    if (!times) {
+      log.write(fmt::format(
+          "llmb-step-runner: a layer's experts were not timed to the end, --tune-seconds {:g} were "
+          "over: they are multiplied {}, by how many rows they get\n",
+          options.tune_seconds, words_of(settings.expert_counts)));
+      return false;
+    }
     const ExpertCounts quicker =
-        times.one_launch_s <= times.library_s ? ExpertCounts::on_device : ExpertCounts::on_host;
+        times->one_launch_s <= times->library_s ? ExpertCounts::on_device : ExpertCounts::on_host;
     ways[key] = name_of(quicker);
     log.write(fmt::format(
         "llmb-step-runner: a layer's {} take {:.3f} ms by one launch a product, {:.3f} ms an "
         "expert at a time by the library, {:.3f} ms of them the wait for the counts: they are "
         "multiplied {}\n",
-        key.substr(0, key.find(':')), times.one_launch_s * kMilli, times.library_s * kMilli,
-        times.wait_s * kMilli, words_of(quicker)));
+        key.substr(0, key.find(':')), times->one_launch_s * kMilli, times->library_s * kMilli,
+        times->wait_s * kMilli, words_of(quicker)));
     return true;
   } catch (const cuda::OutOfDeviceMemory&) {
     log.write(fmt::format(
@@ -161,13 +170,12 @@ std::string choose_plans(const Options& options, const RunSettings& settings, Lo
     log.write(fmt::format("llmb-step-runner: {} plans of matrix products are those of '{}'\n",
                           engine.plan_count(), path.string()));
   }
-  const auto begun = std::chrono::steady_clock::now();
-  const bool has_timed = time_ways(options, settings, stream, kept.experts, log);
+  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(options.tune_seconds));
+  const bool has_timed = time_ways(options, settings, stream, until, kept.experts, log);
   const auto plans = [&] { return with_expert_ways(engine.plans_as_json(), kept.experts); };
   if (options.tune_seconds > 0) {
-    const double left_s =
-        options.tune_seconds -
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    const double left_s = std::chrono::duration<double>(until - Clock::now()).count();
     const cuda::TuningResult result = tune_products(
         engine,
         cuda::products_of(fixed_linear_shapes(settings), product_numbers(settings.precision)),

@@ -1,7 +1,7 @@
 // Which algorithm computes each matrix product of a run on CUDA, and which way its experts'
 // products take: chosen before the first step, by timing or from a file, by rank 0 for all ranks.
-// So what ranks compute alike is alike to the bit, whatever each would have measured, and a run
-// that takes the file of an earlier one repeats it.
+// So what ranks compute alike is alike to the bit, whatever each would have measured, and the
+// products of a run that takes the file of an earlier one repeat their bits.
 #pragma once
 
 #include <string>

@@ -163,9 +163,13 @@ void run_rank(World& world, int local_rank, const Options& options, const RunSet
                                                           device.index, device.name,
                                                           cuda::runtime_name()));
   }
-  settings.precision == Precision::fp32
-      ? run_rank_of<float>(world, options, settings, layout, device, output)
-      : run_rank_of<kernels::Bf16>(world, options, settings, layout, device, output);
+  try {
+    settings.precision == Precision::fp32
+        ? run_rank_of<float>(world, options, settings, layout, device, output)
+        : run_rank_of<kernels::Bf16>(world, options, settings, layout, device, output);
+  } catch (const cuda::CommunicatorFailed& error) {
+    throw PeerFailure(error.what());
+  }
 }
 
 }  // namespace
@@ -188,6 +192,13 @@ void train_on_cuda(const Options& options, const RunSettings& settings, TrainOut
     share_cores(1);
     const auto world = make_loopback_world(settings.world_size(), *settings.rank_slice);
     return run_rank(*world, 0, options, settings, output);
+  }
+  if (const int devices = device_count(); devices < settings.world_size()) {
+    throw cuda::NoDevice("train as threads of one process",
+                         fmt::format("the layout has {} ranks, each of which needs a device, and "
+                                     "here are {}",
+                                     settings.world_size(), devices),
+                         "", "Started by srun, one process a device, they meet.");
   }
   run_thread_ranks(
       settings.world_size(),

@@ -15,7 +15,7 @@ std::optional<std::string> no_device();
 int device_count();
 
 // All ranks as threads of this process, a device each; or the one of a rank slice. Throws what
-// train_on_cpu does, and cuda::DeviceError.
+// train_on_cpu does, and cuda::DeviceError (NoDevice where there are fewer devices than ranks).
 void train_on_cuda(const Options& options, const RunSettings& settings, TrainOutput output);
 
 // This process as one rank of the world, on the device of its number on this machine, whose cores

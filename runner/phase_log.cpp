@@ -65,14 +65,17 @@ std::string phase_line(const RunSettings& settings, const StepRecord& step,
   line["tflops_per_gpu"] = number(step.tflops_per_gpu);
   line["loss"] = number(step.loss);
   line["grad_norm"] = number(step.grad_norm);
-  line["phases"] = {{"data_s", phases.data_s},           {"forward_s", phases.forward_s},
-                    {"backward_s", phases.backward_s},   {"pipeline_s", phases.pipeline_s},
-                    {"optimizer_s", phases.optimizer_s}, {"total_s", phases.total_s}};
+  const bool has_times = settings.backend == Backend::cpu;
+  if (has_times) {
+    line["phases"] = {{"data_s", phases.data_s},           {"forward_s", phases.forward_s},
+                      {"backward_s", phases.backward_s},   {"pipeline_s", phases.pipeline_s},
+                      {"optimizer_s", phases.optimizer_s}, {"total_s", phases.total_s}};
+  }
   nlohmann::ordered_json groups = nlohmann::ordered_json::object();
   for (const auto& [name, totals] : communication) {
     if (totals.calls == 0) continue;
-    groups[name] = {
-        {"calls", totals.calls}, {"bytes_sent", totals.bytes_sent}, {"time_s", totals.time_s}};
+    groups[name] = {{"calls", totals.calls}, {"bytes_sent", totals.bytes_sent}};
+    if (has_times) groups[name]["time_s"] = totals.time_s;
   }
   line["communication"] = std::move(groups);
   add_device(settings, step, line);

@@ -1,6 +1,8 @@
 // The side file beside the log: one JSON object a line and step, with what the log's line has no
 // room for: rank 0's phases, what it communicated, and what its device did (clocks, power, energy),
-// with the joules of a token. Keys are SI units, as everywhere.
+// with the joules of a token. On CUDA it has the phases' and the calls' seconds left out: the host
+// has put a call on a stream long before it runs, and a profile times operations there. Keys are SI
+// units, as everywhere.
 #pragma once
 
 #include <map>

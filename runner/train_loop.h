@@ -2,7 +2,6 @@
 // recipe's job logs it. Ranks are threads of this process, or processes that a launcher started.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 
@@ -23,9 +22,6 @@ Layout run_layout(const RunSettings& settings);
 // far as there are cores. OMP_NUM_THREADS outranks it. Holds for the thread that calls it, which is
 // to be the rank's own.
 void share_cores(int ranks_of_this_machine);
-
-// How long a rank waits for the others: some have more layers, and all may share a few cores.
-inline constexpr std::chrono::minutes kRankPatience{30};
 
 // Runs `run`, this process's rank of the world; where it breaks, the other ranks end too. Throws
 // what it throws.

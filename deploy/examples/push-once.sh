@@ -16,6 +16,8 @@
 set -eu
 
 settings=${1:-/etc/llmb-report/push.conf}
+# A name without a slash would be looked for in PATH.
+case $settings in */*) ;; *) settings=./$settings ;; esac
 # shellcheck source=/dev/null
 . "$settings"
 for name in PUSH_URL PUSH_TOKEN_FILE PUSH_CLUSTER PUSH_ROOTS; do

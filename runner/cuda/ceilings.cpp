@@ -88,6 +88,19 @@ struct AttentionOperands {
   DeviceMemory statistics;
 };
 
+std::string copy_name(std::int64_t bytes) {
+  return fmt::format("copy of {} MiB", bytes >> 20);
+}
+
+// Of AttentionOperands.
+std::int64_t operand_bytes(const AttentionSizes& sizes) {
+  const std::int64_t queries = sizes.query_count() * sizes.batch * sizes.head_count;
+  const std::int64_t keys = sizes.key_count * sizes.batch * sizes.group_count;
+  constexpr auto kOfARow = 4 * static_cast<std::int64_t>(sizeof(kernels::Bf16));
+  return (queries + keys) * sizes.head_size * kOfARow +
+         queries * static_cast<std::int64_t>(sizeof(float));
+}
+
 std::string words_of(const AttentionSizes& sizes) {
   return fmt::format("b {} heads {}/{} x {} s {}", sizes.batch, sizes.head_count, sizes.group_count,
                      sizes.head_size, sizes.key_count);
@@ -153,7 +166,7 @@ Ceiling measure_copy(std::int64_t bytes, const CeilingOptions& options) {
   const DeviceMemory to(size);
   fill_async(from.data(), 1, size, stream);
   Ceiling ceiling;
-  ceiling.name = fmt::format("copy of {} MiB", bytes >> 20);
+  ceiling.name = copy_name(bytes);
   ceiling.bytes = 2 * static_cast<double>(bytes);
   repeat(ceiling, options, stream,
          [&] { copy_async(to.data(), from.data(), size, CopyDirection::within_device, stream); });
@@ -164,7 +177,7 @@ namespace {
 
 constexpr const char* kPasses[] = {"forward", "backward_input", "backward_weight"};
 
-// A product that the table says something of, whatever comes of measuring it.
+// What the table says something of, whatever comes of measuring it.
 void tell_or_say_why(const Ceiling& named, std::int64_t operand_bytes, const CeilingSink& tell,
                      const std::function<Ceiling(Ceiling)>& measure) {
   constexpr double kMebi = 1024.0 * 1024.0;
@@ -178,6 +191,19 @@ void tell_or_say_why(const Ceiling& named, std::int64_t operand_bytes, const Cei
                     static_cast<double>(memory_info().free_bytes) / kMebi);
   }
   tell(ceiling);
+}
+
+void measure_attention(const AttentionSizes& sizes, const CeilingOptions& options,
+                       const CeilingSink& tell) {
+  const auto tell_pass = [&](const char* pass, const auto& measure) {
+    Ceiling named;
+    named.name = fmt::format("attention {} {}", pass, words_of(sizes));
+    named.operation = fmt::format("attention.{}", pass);
+    tell_or_say_why(named, operand_bytes(sizes), tell,
+                    [&](const Ceiling&) { return measure(sizes, options); });
+  };
+  tell_pass("forward", measure_attention_forward);
+  tell_pass("backward", measure_attention_backward);
 }
 
 // All experts' rows by one launch, spread evenly.
@@ -249,10 +275,12 @@ void measure_ceilings(const CeilingShapes& shapes, bool experts_on_device,
     sizes.chunk_size = shapes.attention.chunk_size;
     sizes.query_pieces = sequence_pieces(shapes.positions);
     sizes.key_count = shapes.key_count;
-    tell(measure_attention_forward(sizes, options));
-    tell(measure_attention_backward(sizes, options));
+    measure_attention(sizes, options, tell);
   }
-  tell(measure_copy(shapes.copy_bytes, options));
+  Ceiling copy;
+  copy.name = copy_name(shapes.copy_bytes);
+  tell_or_say_why(copy, 2 * shapes.copy_bytes, tell,
+                  [&](const Ceiling&) { return measure_copy(shapes.copy_bytes, options); });
 }
 
 }  // namespace llmb::runner::cuda

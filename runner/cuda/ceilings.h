@@ -39,7 +39,8 @@ Ceiling measure_copy(std::int64_t bytes, const CeilingOptions& options);
 // FLOPs of the forward pass.
 double attention_flops(const AttentionSizes& sizes);
 
-// All of these of a model's shapes, each told as soon as it is known.
+// All of these of a model's shapes, each told as soon as it is known, or with the reason where the
+// device has too little memory for it.
 void measure_ceilings(const CeilingShapes& shapes, bool experts_on_device,
                       const CeilingOptions& options, const CeilingSink& tell);
 

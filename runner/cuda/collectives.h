@@ -33,9 +33,9 @@ struct CommunicatorOptions {
   // A call that has not ended so long after its turn came has lost a member. Measured by the
   // watchdog, a thread of this process that looks every tenth of a second.
   std::chrono::milliseconds patience{std::chrono::seconds(50)};
-  // Asked by the watchdog when a call has failed: which ranks are known to be gone, in words, for
-  // the message; may be empty. Called from the watchdog's thread.
-  std::function<std::string()> who_is_gone;
+  // Which ranks are known to be gone, in words; empty while none is. The watchdog asks each time
+  // that it looks, from its own thread, ends what is under way where there are some, and says so.
+  std::function<std::string()> who_is_gone = {};
 };
 
 // One object per (rank, group), used by one thread at a time; destroyed on the thread that works on

@@ -52,10 +52,10 @@ void finish(ncclResult_t status, std::chrono::milliseconds patience, const std::
   const auto end = std::chrono::steady_clock::now() + patience;
   while (status == ncclInProgress) {
     if (std::chrono::steady_clock::now() > end) {
-      throw DeviceError(tried, "communicator failed",
-                        fmt::format("waited {:.1f} s for the other members",
-                                    std::chrono::duration<double>(patience).count()),
-                        "A member did not come: its own log says why.");
+      throw CommunicatorFailed(tried, "communicator failed",
+                               fmt::format("waited {:.1f} s for the other members",
+                                           std::chrono::duration<double>(patience).count()),
+                               "A member did not come: its own log says why.");
     }
     std::this_thread::sleep_for(kPollEvery);
     status = state();
@@ -75,6 +75,7 @@ struct GroupedCall {
 struct OpenGroup {
   bool is_open = false;
   std::vector<GroupedCall> calls;
+  std::vector<WatchedCommunicator::Use> uses;  // until the group is put on its streams
 };
 thread_local OpenGroup open_group;
 
@@ -103,9 +104,11 @@ class NcclCommunicator : public DeviceCommunicator {
         fmt::format("split {} [{}] off {}", name, fmt::join(ranks, ", "), describe_group());
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
+    WatchedCommunicator::Use use = watched_->use();
     const ncclResult_t status =
         nccl().ncclCommSplit(watched_->get(), part ? ranks.front() : NCCL_SPLIT_NOCOLOR,
                              part ? part->rank() : 0, &comm, &config);
+    use.unlock();
     // The parent tells how far the split is, whatever the call answered; the part is there no
     // sooner.
     finish(status == ncclSuccess ? ncclInProgress : status, *watched_, tried);
@@ -143,6 +146,7 @@ class NcclCommunicator : public DeviceCommunicator {
                   std::span<const std::int64_t> received, NumberType type, Stream stream) override {
     check_counts(sent, received);
     const bool is_inside = open_group.is_open;
+    WatchedCommunicator::Use use = watched_->use();
     if (!is_inside) begin_watched("all_to_all", stream);
     check(nccl().ncclGroupStart(), "begin an all_to_all");
     const auto* from_bytes = static_cast<const std::byte*>(from);
@@ -160,7 +164,8 @@ class NcclCommunicator : public DeviceCommunicator {
       to_bytes += in * bytes_of(type);
     }
     const ncclResult_t status = nccl().ncclGroupEnd();
-    if (is_inside) return remember(stream);
+    if (is_inside) return remember(stream, std::move(use));
+    use.unlock();
     finish(status, *watched_, describe("all_to_all", calls_));
     watched_->end_call(stream);
   }
@@ -212,29 +217,27 @@ class NcclCommunicator : public DeviceCommunicator {
   }
 
   void begin_watched(const char* what, Stream stream) {
-    throw_if_ended();
     watched_->begin_call(stream, describe(what, ++calls_));
   }
-  void throw_if_ended() const {
-    const std::string reason = watched_->failure();
-    if (reason.empty()) return;
-    throw DeviceError("communicate in " + describe_group(), "communicator failed", reason,
-                      "The first rank to fail says why in its own log.");
+  void remember(Stream stream, WatchedCommunicator::Use use) {
+    open_group.calls.push_back({watched_, stream});
+    open_group.uses.push_back(std::move(use));
   }
-  void remember(Stream stream) { open_group.calls.push_back({watched_, stream}); }
   static void exchange(ncclResult_t status) {
     if (status != ncclInProgress) check(status, "put an exchange on a stream");
   }
 
   template <typename Put>
   void call(const char* what, Stream stream, Put put) {
+    WatchedCommunicator::Use use = watched_->use();
     if (open_group.is_open) {
-      throw_if_ended();
       exchange(put());
-      return remember(stream);
+      return remember(stream, std::move(use));
     }
     begin_watched(what, stream);
-    finish(put(), *watched_, describe(what, calls_));
+    const ncclResult_t status = put();
+    use.unlock();
+    finish(status, *watched_, describe(what, calls_));
     watched_->end_call(stream);
   }
 
@@ -270,10 +273,10 @@ CallGroup::CallGroup() {
 void CallGroup::end() {
   if (!is_open_) return;
   is_open_ = false;
-  const std::vector<GroupedCall> calls = std::exchange(open_group, {}).calls;
+  OpenGroup group = std::exchange(open_group, {});
   // One note for the watchdog a communicator and stream.
   std::vector<GroupedCall> watched;
-  for (const GroupedCall& call : calls) {
+  for (const GroupedCall& call : group.calls) {
     const bool is_known = std::any_of(watched.begin(), watched.end(), [&](const auto& other) {
       return other.communicator == call.communicator && other.stream == call.stream;
     });
@@ -282,6 +285,7 @@ void CallGroup::end() {
     call.communicator->begin_call(call.stream, "a group of calls in " + call.communicator->group());
   }
   const ncclResult_t status = nccl().ncclGroupEnd();
+  group.uses.clear();
   for (const GroupedCall& call : watched) {
     finish(status, *call.communicator, "end a group of calls in " + call.communicator->group());
     call.communicator->end_call(call.stream);

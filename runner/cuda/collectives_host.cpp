@@ -76,12 +76,12 @@ struct Groups {
 
 std::shared_ptr<HostMeeting> meeting_of(const CommunicatorId& id, const std::string& group,
                                         const std::vector<int>& ranks,
-                                        std::chrono::milliseconds patience) {
+                                        const CommunicatorOptions& options) {
   static Groups groups;
   const std::lock_guard lock(groups.mutex);
   std::weak_ptr<HostMeeting>& place = groups.by_id[id.bytes];
   std::shared_ptr<HostMeeting> meeting = place.lock();
-  if (!meeting) place = meeting = std::make_shared<HostMeeting>(group, ranks, patience);
+  if (!meeting) place = meeting = std::make_shared<HostMeeting>(group, ranks, options);
   return meeting;
 }
 
@@ -106,7 +106,7 @@ class HostCommunicator : public DeviceCommunicator {
       : DeviceCommunicator(name, ranks, rank),
         id_(id),
         options_(options),
-        meeting_(meeting_of(id, describe_group(), ranks, options.patience)) {
+        meeting_(meeting_of(id, describe_group(), ranks, options)) {
     host_device();  // chosen, as a device's communicator needs it
     meeting_->call(this->rank(), {.kind = HostCallKind::broadcast});
   }

@@ -26,6 +26,12 @@ class NoDevice : public DeviceError {
   using DeviceError::DeviceError;
 };
 
+// The members of a communicator have lost each other: one did not come, or failed first.
+class CommunicatorFailed : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 // The device has too little memory for an allocation.
 class OutOfDeviceMemory : public DeviceError {
  public:

@@ -87,14 +87,15 @@ class StreamGroup : public Communicator {
 
 class DeviceGroup final : public StreamGroup {
  public:
-  DeviceGroup(std::unique_ptr<Communicator> host_group, Stream on_stream, DeviceProfile* profile)
+  DeviceGroup(std::unique_ptr<Communicator> host_group, Stream on_stream, DeviceProfile* profile,
+              const CommunicatorOptions& options)
       : StreamGroup(std::move(host_group), on_stream), profile_(profile) {
     const auto share_id = [this](const CommunicatorId* mine) {
       CommunicatorId id = mine ? *mine : CommunicatorId{};
       host().broadcast(std::span<std::byte>(id.bytes), 0, "device.communicator_id");
       return id;
     };
-    device_ = DeviceCommunicator::make(name(), ranks(), global_rank(), share_id);
+    device_ = DeviceCommunicator::make(name(), ranks(), global_rank(), share_id, options);
   }
 
  private:
@@ -271,7 +272,9 @@ std::unique_ptr<Communicator> DeviceWorld::make_group(const std::string& name,
   if (peers_ == Peers::own_copies || ranks.size() == 1) {
     return std::make_unique<LoneGroup>(std::move(host), stream_);
   }
-  return std::make_unique<DeviceGroup>(std::move(host), stream_, profile_);
+  CommunicatorOptions options;
+  options.who_is_gone = host_.failure_source();
+  return std::make_unique<DeviceGroup>(std::move(host), stream_, profile_, options);
 }
 
 std::unique_ptr<Communicator> DeviceWorld::make_host_group() {

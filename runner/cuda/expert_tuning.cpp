@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 
 #include "runner/cuda/gemm.h"
@@ -48,18 +47,22 @@ double wait_s(std::int64_t experts, Stream stream) {
 
 }  // namespace
 
-ExpertTimes time_experts(const std::vector<LinearShape>& experts, ProductNumbers numbers,
-                         Stream stream) {
+std::optional<ExpertTimes> time_experts(const std::vector<LinearShape>& experts,
+                                        ProductNumbers numbers, Stream stream,
+                                        std::chrono::steady_clock::time_point until) {
   ExpertTimes times;
   for (const LinearShape& linear : experts) {
+    if (Clock::now() >= until) return std::nullopt;
     {
       const GroupedOperands on(linear, numbers, stream);
       for (std::size_t pass = 0; pass < kExpertProducts; ++pass) {
+        if (Clock::now() >= until) return std::nullopt;
         times.one_launch_s += one_launch_s(on, pass, stream);
       }
     }
     GemmEngine engine;
     for (const Gemm& gemm : products_of(linear, numbers)) {
+      if (Clock::now() >= until) return std::nullopt;
       const TunedGemm suggested = engine.tune(gemm, stream, Clock::now());
       times.library_s += static_cast<double>(linear.experts) * suggested.first_time_s;
     }

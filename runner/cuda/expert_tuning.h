@@ -4,6 +4,8 @@
 // rank.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,11 @@ struct ExpertTimes {
 // `experts`: the linear layers of a layer's experts, in BF16 or FP8, `rows` of each expert.
 // Operands are random, the library's algorithms are its suggestions; casts to FP8, which the
 // library wants one by one, are in neither time. Takes device memory for one layer's operands at a
-// time and gives it back; throws OutOfDeviceMemory where that is lacking. Waits.
-ExpertTimes time_experts(const std::vector<LinearShape>& experts, ProductNumbers numbers,
-                         Stream stream);
+// time and gives it back; throws OutOfDeviceMemory where that is lacking. Waits. Begins nothing
+// more from `until` on, and has no answer then.
+std::optional<ExpertTimes> time_experts(const std::vector<LinearShape>& experts,
+                                        ProductNumbers numbers, Stream stream,
+                                        std::chrono::steady_clock::time_point until);
 
 // What decides the times, as a key for a file: "8 experts of 1024 rows: 6144 to 65536, …", or
 // "8 experts of 1024 rows in FP8: …".

@@ -9,7 +9,7 @@ namespace llmb::runner::cuda {
 
 // The first failure stays.
 void post_failure(const std::string& group, const std::string& reason);
-// Throws DeviceError where one was posted.
+// Throws CommunicatorFailed where one was posted.
 void throw_posted_failure();
 
 }  // namespace llmb::runner::cuda

@@ -10,6 +10,8 @@
 namespace llmb::runner::cuda {
 namespace {
 
+constexpr std::chrono::milliseconds kLookEvery{100};
+
 template <typename T, typename Sum>
 void reduce_as(const std::vector<const HostCall*>& calls, std::vector<std::byte>& result) {
   const auto count = static_cast<std::size_t>(calls[0]->count);
@@ -107,11 +109,10 @@ const char* name_of(HostCallKind kind) {
   return "";
 }
 
-HostMeeting::HostMeeting(std::string group, std::vector<int> ranks,
-                         std::chrono::milliseconds patience)
+HostMeeting::HostMeeting(std::string group, std::vector<int> ranks, CommunicatorOptions options)
     : group_(std::move(group)),
       ranks_(std::move(ranks)),
-      patience_(patience),
+      options_(std::move(options)),
       posts_(ranks_.size()) {}
 
 void HostMeeting::call(int member, const HostCall& call) {
@@ -249,13 +250,20 @@ void HostMeeting::wait(std::unique_lock<std::mutex>& lock, const std::string& wh
     for (const auto& let_run : late) let_run();
     lock.lock();
   }
-  const bool has_come =
-      changed_.wait_for(lock, patience_, [&] { return until() || !failure_.empty(); });
+  const auto end = std::chrono::steady_clock::now() + options_.patience;
+  bool has_come = false;
+  std::string gone;
+  do {
+    has_come =
+        changed_.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kLookEvery),
+                            [&] { return until() || !failure_.empty(); });
+    if (!has_come && options_.who_is_gone) gone = options_.who_is_gone();
+  } while (!has_come && gone.empty() && std::chrono::steady_clock::now() < end);
   waits_.erase(mine);
+  if (!gone.empty()) fail(lock, gone);
   if (!has_come) {
-    fail(lock,
-         fmt::format("waited {:.1f} s for {}{}", std::chrono::duration<double>(patience_).count(),
-                     what, absent_members()));
+    const double waited_s = std::chrono::duration<double>(options_.patience).count();
+    fail(lock, fmt::format("waited {:.1f} s for {}{}", waited_s, what, absent_members()));
   }
   if (!until()) fail(lock, failure_);
 }
@@ -274,8 +282,8 @@ void HostMeeting::fail(std::unique_lock<std::mutex>& lock, const std::string& re
   const std::string first = failure_;
   changed_.notify_all();
   lock.unlock();
-  throw DeviceError("communicate in " + group_, "communicator failed", first,
-                    "The first rank to fail says why in its own log.");
+  throw CommunicatorFailed("communicate in " + group_, "communicator failed", first,
+                           "The first rank to fail says why in its own log.");
 }
 
 void HostMeeting::abort(const std::string& reason) {

@@ -2,7 +2,6 @@
 // streams. The host's counterpart of what NCCL's kernels do between devices.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -40,11 +39,11 @@ struct HostCall {
   std::vector<std::int64_t> received{};
 };
 
-// Thread-safe. Waits end after `patience` with a DeviceError that names who did not come, or when
-// the group is aborted.
+// Thread-safe. Waits end after the patience with a CommunicatorFailed that names who did not come,
+// or when a rank is known to be gone, or the group is aborted.
 class HostMeeting {
  public:
-  HostMeeting(std::string group, std::vector<int> ranks, std::chrono::milliseconds patience);
+  HostMeeting(std::string group, std::vector<int> ranks, CommunicatorOptions options);
 
   // Runs on a stream's thread: returns when the member's own buffers are done with.
   void call(int member, const HostCall& call);
@@ -83,7 +82,7 @@ class HostMeeting {
 
   const std::string group_;
   const std::vector<int> ranks_;
-  const std::chrono::milliseconds patience_;
+  const CommunicatorOptions options_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -72,9 +72,13 @@ void check(cudnnStatus_t status, const std::string& tried) {
 
 void check(ncclResult_t status, const std::string& tried) {
   if (status == ncclSuccess) return;
-  const char* more = nccl().ncclGetLastError(nullptr);
-  throw DeviceError(tried, nccl().ncclGetErrorString(status), more ? more : "",
-                    "NCCL_DEBUG=WARN in the environment makes it say more.");
+  const char* last = nccl().ncclGetLastError(nullptr);
+  const std::string words = nccl().ncclGetErrorString(status);
+  const std::string more = last ? last : "";
+  const std::string advice = "NCCL_DEBUG=WARN in the environment makes it say more.";
+  // Another rank's process ended, or the network did.
+  if (status == ncclRemoteError) throw CommunicatorFailed(tried, words, more, advice);
+  throw DeviceError(tried, words, more, advice);
 }
 
 }  // namespace llmb::runner::cuda

@@ -14,6 +14,8 @@ namespace llmb::runner::cuda {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{100};
+// Calls of a non-blocking communicator come back at once.
+constexpr std::chrono::seconds kUseEndsWithin{5};
 
 bool is_captured(Stream stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -77,12 +79,22 @@ void WatchedCommunicator::begin_launch(Stream stream) {
   begin_call(stream, "a graph that has calls in " + group_);
 }
 
+void WatchedCommunicator::throw_if_ended() const {
+  if (!is_ended_) return;
+  throw CommunicatorFailed("communicate in " + group_, "communicator failed", failure_,
+                           "The first rank to fail says why in its own log.");
+}
+
+WatchedCommunicator::Use WatchedCommunicator::use() {
+  Use held(using_);
+  const std::lock_guard lock(mutex_);
+  throw_if_ended();
+  return held;
+}
+
 ncclResult_t WatchedCommunicator::state() const {
   const std::lock_guard lock(mutex_);
-  if (is_ended_) {
-    throw DeviceError("communicate in " + group_, "communicator failed", failure_,
-                      "The first rank to fail says why in its own log.");
-  }
+  throw_if_ended();
   ncclResult_t state = ncclSuccess;
   check(nccl().ncclCommGetAsyncError(comm_, &state), "look at " + group_);
   return state;
@@ -91,6 +103,7 @@ ncclResult_t WatchedCommunicator::state() const {
 std::string WatchedCommunicator::look() {
   const std::lock_guard lock(mutex_);
   if (is_ended_) return "";
+  if (std::string gone = who_is_gone_ ? who_is_gone_() : ""; !gone.empty()) return gone;
   cudaSetDevice(device_);
   ncclResult_t state = ncclSuccess;
   nccl().ncclCommGetAsyncError(comm_, &state);
@@ -119,9 +132,11 @@ void WatchedCommunicator::end(const std::string& reason) {
     is_ended_ = true;
     failure_ = reason;
     const std::string gone = who_is_gone_ ? who_is_gone_() : "";
-    if (!gone.empty()) failure_ += "; " + gone;
+    if (reason.find(gone) == std::string::npos) failure_ += "; " + gone;
     post_failure(group_, failure_);
   }
+  // From here on nobody begins to use it. Who does not come back from NCCL is ended by the abort.
+  const Use last(using_, kUseEndsWithin);
   nccl().ncclCommAbort(comm_);
 }
 

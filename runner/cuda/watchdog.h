@@ -35,6 +35,11 @@ class WatchedCommunicator : public LaunchWatch,
   WatchedCommunicator& operator=(const WatchedCommunicator&) = delete;
 
   ncclComm_t get() const { return comm_; }
+  // For NCCL's calls that take get(): as long as it is held the communicator is not freed, unless
+  // it is held for longer than any such call takes. Throws CommunicatorFailed where it was ended.
+  // The same thread may hold several.
+  using Use = std::unique_lock<std::recursive_timed_mutex>;
+  Use use();
   const std::string& group() const { return group_; }
   std::chrono::milliseconds patience() const { return patience_; }
 
@@ -45,8 +50,8 @@ class WatchedCommunicator : public LaunchWatch,
   void begin_launch(Stream stream) override;
   void end_launch(Stream stream) override { end_call(stream); }
 
-  // How far NCCL is with what it was last asked for. Throws DeviceError where the communicator was
-  // ended.
+  // How far NCCL is with what it was last asked for. Throws CommunicatorFailed where the
+  // communicator was ended.
   ncclResult_t state() const;
 
   // Empty while all is well. Called by the watchdog.
@@ -63,6 +68,7 @@ class WatchedCommunicator : public LaunchWatch,
     std::chrono::steady_clock::time_point running_since{};
   };
   cudaEvent_t take_event();
+  void throw_if_ended() const;  // under the lock
 
   const ncclComm_t comm_;
   const std::string group_;
@@ -70,6 +76,7 @@ class WatchedCommunicator : public LaunchWatch,
   const std::chrono::milliseconds patience_;
   const std::function<std::string()> who_is_gone_;
 
+  std::recursive_timed_mutex using_;  // taken before mutex_, where both are
   mutable std::mutex mutex_;
   std::deque<Call> calls_;
   std::map<Stream, Call> open_;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 
 namespace llmb::runner {
@@ -39,34 +40,41 @@ std::string_view value_of(const Environment& environment, std::string_view name)
 }
 
 // A whole number, or nothing.
-std::optional<int> whole_number(std::string_view text) {
-  int value = 0;
+template <typename Number = int>
+std::optional<Number> whole_number(std::string_view text) {
+  Number value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value < Number{0})
+    return std::nullopt;
   return value;
 }
 
 // The first of the variables that is set, as a number; nothing where none is.
-parser::Result<std::optional<int>> number(const Environment& environment,
-                                          std::initializer_list<std::string_view> names) {
+template <typename Number = int>
+parser::Result<std::optional<Number>> number(const Environment& environment,
+                                             std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     const std::string_view text = value_of(environment, name);
     if (text.empty()) continue;
-    const auto value = whole_number(text);
+    const auto value = whole_number<Number>(text);
     if (!value) return parser::fail(std::string(name) + "=" + std::string(text) + " is no number");
     return value;
   }
   return std::nullopt;
 }
 
+// Slurm's numbers of steps without tasks of their own begin here: of a batch script, and of the
+// shell that salloc opens.
+constexpr std::uint32_t kFirstSpecialStep = 0xfffffff0;
+
 // Another port for every step, below the range from which systems give out ports on their own. Two
 // clusters may share a machine, and count their jobs from 1.
-int derived_port(std::string_view cluster, int job, int step) {
+int derived_port(std::string_view cluster, int job, std::uint32_t step) {
   constexpr int kFirst = 15000;
   constexpr int kCount = 15000;
   int start = 0;
   for (const char c : cluster) start = (start * 31 + static_cast<unsigned char>(c)) % kCount;
-  return kFirst + (start + job % kCount * 17 + step % kCount) % kCount;
+  return kFirst + (start + job % kCount * 17 + static_cast<int>(step % kCount)) % kCount;
 }
 
 }  // namespace
@@ -105,10 +113,10 @@ std::optional<int> tasks_on_node(std::string_view tasks_per_node, int node) {
 }
 
 parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environment& environment) {
-  const auto step = number(environment, {"SLURM_STEP_ID", "SLURM_STEPID"});
+  const auto step = number<std::uint32_t>(environment, {"SLURM_STEP_ID", "SLURM_STEPID"});
   if (!step) return parser::fail(step.error().message);
   // A batch script has SLURM_PROCID too, but it is no step with tasks.
-  const bool is_step = step->has_value();
+  const bool is_step = step->has_value() && **step < kFirstSpecialStep;
   const auto rank =
       is_step ? number(environment, {"SLURM_PROCID", "RANK"}) : number(environment, {"RANK"});
   const auto size =

@@ -166,6 +166,10 @@ struct CallRecord {
   std::uint64_t sequence = 0;  // calls made on this communicator before this one
 };
 
+// How long a rank of a run waits for the others in a call: some have more layers, all may share a
+// few cores, and one may measure, or write its part of a checkpoint, for all.
+inline constexpr std::chrono::minutes kRankPatience{30};
+
 // What a communicator did since it was made or reset.
 struct CommunicationTotals {
   std::uint64_t calls = 0;
@@ -301,6 +305,11 @@ class World {
   // Of all ranks, for what the host says: barriers, losses, checkpoints. Null where the groups'
   // buffers are on the host anyway, so that any of them serves.
   virtual std::unique_ptr<Communicator> make_host_group() { return nullptr; }
+
+  // Says which failure the ranks know of, and nothing while there is none: for those who wait
+  // elsewhere than in a call. May be asked by any thread, and when the world has gone; null where
+  // there are no other ranks.
+  virtual std::function<std::string()> failure_source() const { return nullptr; }
 
   // This rank broke for `reason`: wakes every other rank with a PeerFailure that says so.
   virtual void abort(const std::string& reason) = 0;

@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "runner/parallel/bootstrap.h"
+#include "runner/parallel/communicator.h"
 #include "runner/parallel/socket.h"
 
 namespace llmb::runner {
 
 struct RendezvousOptions {
-  // Where the place does not say how long.
+  // Until all are connected, where the place does not say how long.
   std::chrono::milliseconds patience{std::chrono::minutes(2)};
+  // From then on, in each call of a rank to another.
+  std::chrono::milliseconds call_patience{kRankPatience};
   // Called on rank 0 with the port that it waits at: tests let the system choose one (port 0).
   std::function<void(int port)> on_listening;
 };

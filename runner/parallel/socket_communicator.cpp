@@ -227,6 +227,13 @@ class SocketWorld final : public World {
                                                 static_cast<int>(self - ranks.begin()));
   }
 
+  std::function<std::string()> failure_source() const override {
+    return [weak = std::weak_ptr(mesh_)] {
+      const auto mesh = weak.lock();
+      return mesh ? mesh->failure() : "";
+    };
+  }
+
   void abort(const std::string& reason) override {
     mesh_->fail_everywhere(fmt::format("rank {} failed: {}", rank(), reason));
   }
@@ -239,8 +246,8 @@ class SocketWorld final : public World {
 
 std::unique_ptr<World> make_socket_world(const ProcessPlace& place,
                                          const RendezvousOptions& options) {
-  return std::make_unique<SocketWorld>(
-      std::make_shared<SocketMesh>(place.rank, connect_ranks(place, options), options.patience));
+  return std::make_unique<SocketWorld>(std::make_shared<SocketMesh>(
+      place.rank, connect_ranks(place, options), options.call_patience));
 }
 
 }  // namespace llmb::runner

@@ -131,6 +131,11 @@ void SocketMesh::throw_if_failed() const {
   throw PeerFailure(failure_);
 }
 
+std::string SocketMesh::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
 void SocketMesh::fail_here(const std::string& reason, bool is_own) {
   const std::lock_guard lock(mutex_);
   if (!failure_.empty()) return;

@@ -51,6 +51,8 @@ class SocketMesh {
   // Waits for the next message of the channel. `wanted` is what an error says was called.
   MeshMessage receive(int from, const std::string& channel, const CallSignature& wanted);
 
+  // Why every wait here ends; empty while all is well.
+  std::string failure() const;
   // Fails this rank and all others. The first reason counts.
   void fail_everywhere(const std::string& reason);
 

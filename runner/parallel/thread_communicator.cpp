@@ -84,6 +84,11 @@ class ThreadHub : public std::enable_shared_from_this<ThreadHub> {
     return group;
   }
 
+  std::string failure() const {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+
   void abort(const std::string& reason) {
     std::vector<std::shared_ptr<ThreadGroup>> groups;
     {
@@ -97,7 +102,7 @@ class ThreadHub : public std::enable_shared_from_this<ThreadHub> {
  private:
   const int size_;
   const std::chrono::milliseconds patience_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::pair<std::string, std::vector<int>>, std::shared_ptr<ThreadGroup>> groups_;
   std::string failure_;
 };
@@ -119,6 +124,13 @@ class ThreadWorld final : public World {
     }
     return std::make_unique<ThreadCommunicator>(hub_->group(name, ranks),
                                                 static_cast<int>(self - ranks.begin()));
+  }
+
+  std::function<std::string()> failure_source() const override {
+    return [weak = std::weak_ptr(hub_)] {
+      const auto hub = weak.lock();
+      return hub ? hub->failure() : "";
+    };
   }
 
   void abort(const std::string& reason) override {

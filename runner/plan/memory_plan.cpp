@@ -9,7 +9,10 @@
 namespace llmb::runner {
 namespace {
 
+// Beside what is planned in bytes. A pool of up to 75 GiB leaves the libraries more than their
+// part.
 constexpr std::int64_t kReserveBytes = std::int64_t{3} << 30;
+constexpr std::int64_t kLibrariesBytes = kReserveBytes / 2;
 
 std::int64_t divided(std::int64_t bytes, std::int64_t ranks) {
   return (bytes + ranks - 1) / ranks;
@@ -268,7 +271,9 @@ MemoryPlan make_memory_plan(const RunSettings& settings) {
     plan_pass(settings, stage);
     plan_communication(settings, stage);
     plan_graphs(settings, stage);
-    if (settings.backend == Backend::cuda) stage.reserve = kReserveBytes;
+    if (settings.backend == Backend::cuda) {
+      stage.reserve = std::max(kReserveBytes, kLibrariesBytes + stage.arena() - stage.pooled());
+    }
     plan.stages.push_back(std::move(stage));
   }
   return plan;

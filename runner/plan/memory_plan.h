@@ -28,7 +28,7 @@ struct StageBytes {
   std::int64_t logits = 0;  // of a chunk of the head, with what is beside them: what `pass` lacks
   std::int64_t communication = 0;  // messages of the pipeline; what is gathered of a sharded model
   std::int64_t graphs = 0;         // of the driver, for graphs of passes
-  std::int64_t reserve = 0;        // context, communication library, workspaces
+  std::int64_t reserve = 0;        // context, libraries, workspaces; what a pool cannot join
   std::int64_t host = 0;           // offloaded activations; not in total()
 
   std::int64_t total() const {

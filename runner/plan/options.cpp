@@ -154,7 +154,8 @@ void add_run_options(CLI::App& app, Options& options) {
   group
       ->add_option("--product-plans", options.product_plans_path,
                    "file that keeps the algorithms that were chosen: a later run on such a GPU, "
-                   "driver and cuBLASLt takes them from there, and repeats its bits; '' keeps none")
+                   "driver and cuBLASLt takes them from there, and its products repeat their bits; "
+                   "'' keeps none")
       ->capture_default_str();
   add_choice<std::optional<ExpertCounts>, ExpertCounts>(
       *group, "--expert-products", options.expert_counts,
@@ -168,9 +169,9 @@ void add_run_options(CLI::App& app, Options& options) {
   group
       ->add_option("--cuda-graphs", options.wants_graphs,
                    "true or false. CUDA: from the second step on each pass of a micro-batch is "
-                   "launched in one call, with the same bits: for models whose operations take "
-                   "less time than the host needs to put them on the device. Not where the host "
-                   "waits for experts' rows; the log says so")
+                   "launched in one call, with the same operations: for models whose operations "
+                   "take less time than the host needs to put them on the device. Not where the "
+                   "host waits for experts' rows; the log says so")
       ->capture_default_str();
   group->add_flag("--dry-run", options.dry_run, "print the plan and end");
   group
@@ -192,7 +193,9 @@ void add_output_options(CLI::App& app, Options& options) {
        {"recipe", parser::FlopsFormula::recipe},
        {"recipe-2025.04", parser::FlopsFormula::recipe_2025_04}},
       "how FLOPs are counted; megatron without it");
-  group->add_option("--phases", options.phases_path, "file for one JSON line a step, with phases");
+  group->add_option("--phases", options.phases_path,
+                    "file for one JSON line a step: communication; on CPUs the phases; on CUDA the "
+                    "GPU's clocks, power and energy");
   group->add_flag("-p,--profile", options.enable_profile, "profile some steps [ENABLE_PROFILE]");
   group->add_option("--profile-start-step", options.profile_start_step,
                     "first profiled step [PROFILE_START_STEP, RUN_CONF_PROFILE_START_STEP]");

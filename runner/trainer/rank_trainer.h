@@ -20,7 +20,8 @@
 
 namespace llmb::runner {
 
-// Seconds of this rank's wall clock. They add up to total_s but for what is too small to name.
+// Seconds of this rank's wall clock; on a device, of putting work on its streams, but where the
+// host waits. They add up to total_s but for what is too small to name.
 struct PhaseTimes {
   double data_s = 0;       // drawing tokens
   double forward_s = 0;    // tensor, context and expert communication included; so is the head's

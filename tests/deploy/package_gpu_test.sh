@@ -53,8 +53,9 @@ TEXT
 # package EXIT: what the script says is in $folder/said
 package() {
   local status=0
-  "$source_tree/deploy/package_gpu.sh" --build "$build" --libraries "$cuda/lib64" \
-    --output "$folder/packed" >"$folder/said" 2>&1 || status=$?
+  # Folders are the caller's.
+  (cd "$folder" && "$source_tree/deploy/package_gpu.sh" --build build --libraries cuda/lib64 \
+    --output packed) >"$folder/said" 2>&1 || status=$?
   [ "$status" -eq "$1" ] || { cat "$folder/said" >&2; fail "package_gpu.sh ended with $status"; }
 }
 

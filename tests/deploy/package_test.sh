@@ -11,7 +11,9 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 # holds FILE PATTERN
 holds() { grep -qE -- "$2" "$1" || fail "$1 has no line with $2"; }
 
-"$source_tree/deploy/package.sh" --build "$build" --output "$folder/package"
+# Folders are the caller's.
+ln -s "$build" "$folder/build"
+(cd "$folder" && "$source_tree/deploy/package.sh" --build build --output package)
 (cd "$folder/package" && sha256sum --check --strict SHA256SUMS)
 [ "$(wc -l <"$folder/package/SHA256SUMS")" -eq 4 ] || fail "SHA256SUMS does not name four files"
 version="$("$build/bin/llmb-report" --version | cut -d' ' -f1)"

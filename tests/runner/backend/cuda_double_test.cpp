@@ -5,12 +5,14 @@
 
 #include <sstream>
 #include <string_view>
+#include <thread>
 
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/host_device.h"
 #include "runner/cuda/host_registry.h"
 #include "runner/cuda_train_loop.h"
+#include "runner/parallel/thread_communicator.h"
 #include "tests/runner/backend/cuda_run.h"
 #include "tests/runner/backend/small_models.h"
 #include "tests/runner/cuda/changed_devices.h"
@@ -116,6 +118,43 @@ TEST(CudaDouble, IsRefusedWhereADeviceHasLessThanThePlanNeeds) {
     EXPECT_THAT(error.what(), HasSubstr("does not fit: CUDA out of memory, by the plan: 3.00 GiB"));
     EXPECT_THAT(error.what(), HasSubstr("rank 0's device 0 (double), of whose 2.00 GiB 0.00 are "
                                         "taken, has 2.00"));
+  }
+}
+
+TEST(CudaDouble, HasADeviceForEachRankOfTheProcess) {
+  const ChangedDevices one({.device_count = 1});
+  try {
+    log_of(shorter({"--steps", "1", "--global-batch-size", "2", "--dp", "2"}), true);
+    FAIL() << "two ranks ran on one device";
+  } catch (const cuda::NoDevice& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the layout has 2 ranks, each of which needs a device, and "
+                                        "here are 1. Started by srun"));
+  }
+}
+
+// Rank 1 has done its only step and goes, while rank 0 waits for it on its device.
+TEST(CudaDouble, TellsOfARankThatIsGoneAsRanksDo) {
+  const auto run = [](World& world, const char* steps) {
+    const ParsedOptions parsed = parse_options(
+        shorter({"--steps", steps, "--global-batch-size", "2", "--dp", "2", "--product-plans", ""}),
+        {});
+    auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
+    settings->backend = Backend::cuda;
+    std::ostringstream text;
+    LogSink log(text);
+    train_rank_on_cuda(world, world.rank(), 2, parsed.options, *settings, {log, nullptr});
+  };
+  ThreadRanks ranks(2);
+  std::jthread second([&] {
+    const auto world = ranks.world(1);
+    run(*world, "1");
+    world->abort("power cut");
+  });
+  try {
+    run(*ranks.world(0), "2");
+    FAIL() << "a rank went on alone";
+  } catch (const CommunicationError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("rank 1 failed: power cut"));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "runner/cuda/ceilings.h"
 #include "runner/cuda/device.h"
 #include "runner/cuda/host_device.h"
+#include "tests/runner/cuda/changed_devices.h"
 #include "tests/runner/cuda/device_setup.h"
 
 namespace llmb::runner::cuda {
@@ -128,6 +129,26 @@ TEST(CeilingsOfLittleMemory, SayWhatWasNotMeasuredAndWhy) {
                 HasSubstr("8x256x256 bf16, counted on the device; not measured: its operands take "
                           "24.8 MiB, and of the device's memory "));
   }
+}
+
+TEST(CeilingsOfLittleMemory, AreToldOfAttentionAndCopiesToo) {
+  const testing::ChangedDevices little({.memory_bytes = std::int64_t{1} << 20});
+  choose_device(0);
+  CeilingShapes shapes;
+  shapes.attention = {.batch = 1, .head_count = 32, .group_count = 16, .head_size = 64};
+  shapes.key_count = 256;
+  for (std::int64_t position = 0; position < 256; ++position) shapes.positions.push_back(position);
+  shapes.copy_bytes = std::int64_t{1} << 20;
+  std::vector<std::string> lines;
+  measure_ceilings(shapes, false, kShort,
+                   [&](const Ceiling& ceiling) { lines.push_back(ceiling_line(ceiling)); });
+  ASSERT_EQ(lines.size(), 3U);
+  for (const std::size_t pass : {0, 1}) {
+    EXPECT_THAT(lines[pass],
+                HasSubstr("b 1 heads 32/16 x 64 s 256; not measured: its operands "
+                          "take 6.0 MiB, and of the device's memory 1.0 MiB are free"));
+  }
+  EXPECT_THAT(lines[2], HasSubstr("copy of 1 MiB; not measured: its operands take 2.0 MiB"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <numeric>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/memory.h"
 #include "runner/cuda/stream.h"
+#include "tests/patience.h"
 #include "tests/runner/cuda/device_ranks.h"
 
 namespace llmb::runner::cuda {
@@ -246,6 +248,31 @@ TEST_P(CollectivesOfSeveral, EndWhenAMemberDoesNotCome) {
   for (int rank = 1; rank < size; ++rank) {
     EXPECT_THAT(errors[static_cast<std::size_t>(rank)],
                 AllOf(HasSubstr("world [0, 1"), HasSubstr("waited 0.3 s for all_reduce")));
+  }
+}
+
+TEST_P(CollectivesOfSeveral, EndOnceAMemberIsKnownToBeGone) {
+  const int size = GetParam();
+  std::atomic<bool> is_gone = false;
+  CommunicatorOptions options;
+  options.patience = kTestPatience;
+  options.who_is_gone = [&] { return std::string(is_gone ? "rank 0 has vanished" : ""); };
+  const auto errors = testing::run_ranks(
+      size,
+      [&](DeviceCommunicator& world) {
+        if (world.rank() == 0) {
+          is_gone = true;
+          return;
+        }
+        const OwnedStream stream;
+        const Floats mine(constant(2, 1), stream);
+        world.all_reduce(mine.data(), mine.data(), 2, kFloat, Reduction::sum, stream);
+        synchronize(stream);
+      },
+      options);
+  for (int rank = 1; rank < size; ++rank) {
+    EXPECT_THAT(errors[static_cast<std::size_t>(rank)],
+                AllOf(HasSubstr("world [0, 1"), HasSubstr("rank 0 has vanished")));
   }
 }
 

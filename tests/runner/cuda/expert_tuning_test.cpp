@@ -10,6 +10,8 @@
 namespace llmb::runner::cuda {
 namespace {
 
+constexpr auto kInTime = std::chrono::steady_clock::time_point::max();
+
 std::vector<LinearShape> layer() {
   std::vector<LinearShape> experts = {{"expert fc1", 8, 16, 48, 6, LinearKind::expert},
                                       {"expert fc2", 8, 24, 16, 6, LinearKind::expert}};
@@ -22,13 +24,21 @@ TEST(ExpertTuning, CountsTheLibraryAnExpertAtATime) {
   const testing::ChangedDevices told({.product_times_s = {2.0, 1.0}});
   choose_device(0);
   const OwnedStream stream;
-  const ExpertTimes times = time_experts(layer(), ProductNumbers::bf16, stream);
+  const ExpertTimes times = *time_experts(layer(), ProductNumbers::bf16, stream, kInTime);
   EXPECT_DOUBLE_EQ(times.library_s, 3 * 2 * 3 * 2.0 + times.wait_s) << "by its suggestions";
   EXPECT_GT(times.wait_s, 0);
   EXPECT_GT(times.one_launch_s, 0);
-  const ExpertTimes fp8 = time_experts(layer(), ProductNumbers::fp8, stream);
+  const ExpertTimes fp8 = *time_experts(layer(), ProductNumbers::fp8, stream, kInTime);
   EXPECT_DOUBLE_EQ(fp8.library_s, 3 * 2 * 3 * 2.0 + fp8.wait_s);
   EXPECT_GT(fp8.one_launch_s, 0);
+}
+
+TEST(ExpertTuning, HasNoAnswerWhereTheTimeIsOver) {
+  const testing::ChangedDevices devices(HostDeviceOptions{});
+  choose_device(0);
+  const OwnedStream stream;
+  EXPECT_FALSE(time_experts(layer(), ProductNumbers::bf16, stream,
+                            std::chrono::steady_clock::time_point::min()));
 }
 
 TEST(ExpertTuning, GivesItsMemoryBack) {
@@ -37,7 +47,7 @@ TEST(ExpertTuning, GivesItsMemoryBack) {
   const OwnedStream stream;
   const std::int64_t free_bytes = memory_info().free_bytes;
   for (const ProductNumbers numbers : {ProductNumbers::bf16, ProductNumbers::fp8}) {
-    time_experts(layer(), numbers, stream);
+    EXPECT_TRUE(time_experts(layer(), numbers, stream, kInTime));
   }
   EXPECT_EQ(memory_info().free_bytes, free_bytes);
 }

@@ -9,12 +9,12 @@
 namespace llmb::runner {
 namespace {
 
-RunSettings settings() {
+RunSettings settings(Backend backend = Backend::cuda) {
   Options options;
   options.workload = "pretrain_grok1";
   options.model_size = "314b";
   options.gpu_type = "h100";
-  options.backend = Backend::cuda;
+  options.backend = backend;
   options.scale = 512;
   return *make_run_settings(options, parser::embedded_catalog());
 }
@@ -47,7 +47,21 @@ TEST(PhaseLine, LeavesOutWhatNobodyTells) {
   const nlohmann::json line = line_of(step);
   EXPECT_FALSE(line.contains("device"));
   EXPECT_FALSE(line.contains("energy_j_per_token"));
-  EXPECT_TRUE(line.contains("phases"));
+}
+
+// On a device the host is done with a phase, or a call, before the device has begun it.
+TEST(PhaseLine, HasSecondsOfPhasesAndCallsWhereTheyAreTheHosts) {
+  const auto line_on = [](Backend backend) {
+    const CommunicationByGroup calls = {{"dp", {3, 64, 0.5}}};
+    return nlohmann::json::parse(phase_line(settings(backend), {}, {.forward_s = 0.25}, calls));
+  };
+  const nlohmann::json cpu = line_on(Backend::cpu);
+  EXPECT_EQ(cpu["phases"]["forward_s"], 0.25);
+  EXPECT_EQ(cpu["communication"]["dp"]["time_s"], 0.5);
+  const nlohmann::json cuda = line_on(Backend::cuda);
+  EXPECT_FALSE(cuda.contains("phases"));
+  EXPECT_EQ(cuda["communication"]["dp"],
+            nlohmann::json::parse(R"({"calls": 3, "bytes_sent": 64})"));
 }
 
 }  // namespace

@@ -80,6 +80,23 @@ TEST(Bootstrap, DoesNotTakeABatchScriptForATask) {
   EXPECT_FALSE(place_from_environment(environment)->has_value());
 }
 
+// As salloc's shell has it (SLURM_INTERACTIVE_STEP), and whoever is told "no step" (NO_VAL).
+TEST(Bootstrap, DoesNotTakeASpecialStepForOneWithTasks) {
+  Environment environment = slurm_step();
+  for (const char* step : {"4294967290", "4294967294"}) {
+    environment["SLURM_STEP_ID"] = environment["SLURM_STEPID"] = step;
+    const auto place = place_from_environment(environment);
+    ASSERT_TRUE(place.has_value()) << place.error().message;
+    EXPECT_FALSE(place->has_value()) << step;
+  }
+  environment["SLURM_STEP_ID"] = "2147483648";
+  EXPECT_EQ((*place_from_environment(environment))->rank, 5);
+  for (const char* step : {"4294967296", "-1", "batch"}) {
+    environment["SLURM_STEP_ID"] = step;
+    EXPECT_THAT(place_from_environment(environment).error().message, HasSubstr("is no number"));
+  }
+}
+
 TEST(Bootstrap, RefusesWhatContradictsItself) {
   Environment environment = slurm_step();
   environment["SLURM_PROCID"] = "8";

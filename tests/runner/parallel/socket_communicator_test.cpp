@@ -27,13 +27,14 @@ constexpr std::chrono::milliseconds kShort{400};
 
 // What every rank threw; empty where it did not.
 std::vector<std::string> run_socket_ranks(int size, const std::function<void(World&)>& body,
-                                          std::chrono::milliseconds patience = kLong) {
+                                          std::chrono::milliseconds call_patience = kLong) {
   std::promise<int> listening;
   const std::shared_future<int> port = listening.get_future().share();
   std::vector<std::string> errors(static_cast<std::size_t>(size));
   const auto run = [&](int rank) {
     RendezvousOptions options;
-    options.patience = patience;
+    options.patience = kLong;
+    options.call_patience = call_patience;
     ProcessPlace place{rank, size, rank, "127.0.0.1", 0};
     if (rank == 0) {
       options.on_listening = [&](int chosen) { listening.set_value(chosen); };
@@ -174,6 +175,12 @@ TEST(SocketCommunicator, WaitsNoLongerThanItsPatience) {
       },
       kShort);
   EXPECT_THAT(errors[0], AllOf(HasSubstr("waited for rank 1"), HasSubstr("nothing came in time")));
+}
+
+// A rank that writes its checkpoint, or measures for all, may take longer than ranks take to come.
+TEST(Rendezvous, IsNotWhatCallsWaitFor) {
+  EXPECT_EQ(RendezvousOptions().call_patience, kRankPatience);
+  EXPECT_GT(RendezvousOptions().call_patience, RendezvousOptions().patience);
 }
 
 TEST(Rendezvous, NamesTheRanksThatDidNotCome) {

@@ -47,6 +47,14 @@ TEST_F(PushExample, SendsTheTreesAndWaitsForTheOneBeforeIt) {
   EXPECT_EQ(stored().steps, agent.steps);
 }
 
+TEST_F(PushExample, FindsSettingsInTheFolderThatItIsStartedIn) {
+  write_settings("");
+  const std::string folder = std::filesystem::path(settings_).parent_path();
+  EXPECT_EQ(
+      run("cd " + folder + " && sh " LLMB_SOURCE_DIR "/deploy/examples/push-once.sh push.conf"), 2);
+  EXPECT_NE(errors().find("push.conf sets no PUSH_ROOTS"), std::string::npos) << errors();
+}
+
 TEST_F(PushExample, NamesTheSettingThatIsMissing) {
   write_settings("");
   EXPECT_EQ(run(script_), 2);
