@@ -195,6 +195,21 @@ struct JobStore::Impl {
     return found;
   }
 
+  // Nothing where the key is not known.
+  std::optional<RecordedRequest> repeated(const JobRequest& request) {
+    const auto first = find_request(request);
+    if (!first) return std::nullopt;
+    RecordedRequest recorded;
+    recorded.kind = first->request_hash == request.request_hash ? RecordedRequest::Kind::repeated
+                                                                : RecordedRequest::Kind::conflict;
+    if (recorded.kind == RecordedRequest::Kind::conflict) return recorded;
+    for (const JobRowId id : first->jobs) {
+      if (auto job = find(id)) recorded.jobs.push_back(std::move(*job));
+    }
+    recorded.is_new.assign(recorded.jobs.size(), false);
+    return recorded;
+  }
+
   void keep_request(const JobRequest& request, const std::string& ids,
                     const std::string& created_at) {
     Statement& keep = connection.kept(
@@ -230,18 +245,11 @@ JobRowId JobStore::insert(const JobRecord& job) {
 RecordedRequest JobStore::record(const JobRequest& request, std::vector<JobRecord> jobs,
                                  const std::string& created_at) {
   return impl_->within(Transaction::Kind::write, [&] {
-    RecordedRequest recorded;
-    std::vector<JobRecord> known;
-    if (const auto first = impl_->find_request(request)) {
-      recorded.kind = RecordedRequest::Kind::repeated;
-      if (first->request_hash != request.request_hash) {
-        recorded.kind = RecordedRequest::Kind::conflict;
-        return recorded;
-      }
-      for (const JobRowId id : first->jobs) {
-        if (auto job = impl_->find(id)) known.push_back(std::move(*job));
-      }
-    }
+    RecordedRequest recorded = impl_->repeated(request).value_or(RecordedRequest{});
+    if (recorded.kind == RecordedRequest::Kind::conflict) return recorded;
+    std::vector<JobRecord> known = std::move(recorded.jobs);
+    recorded.jobs.clear();
+    recorded.is_new.clear();
     std::string ids;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const bool is_new = i >= known.size() || known[i].state == JobState::not_submitted;
@@ -257,6 +265,10 @@ RecordedRequest JobStore::record(const JobRequest& request, std::vector<JobRecor
     if (!request.idempotency_key.empty()) impl_->keep_request(request, ids, created_at);
     return recorded;
   });
+}
+
+std::optional<RecordedRequest> JobStore::recorded(const JobRequest& request) {
+  return impl_->within(Transaction::Kind::read, [&] { return impl_->repeated(request); });
 }
 
 bool JobStore::update(const JobRecord& job) {
@@ -309,6 +321,19 @@ std::vector<JobRecord> JobStore::queued(const std::string& cluster) {
         " AND sbatch_called_at IS NULL ORDER BY id");
     select.text(cluster);
     return impl_->all_of(select);
+  });
+}
+
+std::optional<std::string> JobStore::last_sent_at(const JobRecord& job) {
+  return impl_->within(Transaction::Kind::read, [&] {
+    Statement& select = impl_->connection.kept(
+        "SELECT max(coalesce(sbatch_ended_at, sbatch_called_at)) FROM job"
+        " WHERE cluster = ? AND submitted_by = ? AND created_at = ?");
+    select.text(job.cluster).text(job.submitted_by).text(job.created_at);
+    std::optional<std::string> at;
+    if (select.step()) at = select.read_optional_text();
+    select.reset();
+    return at;
   });
 }
 

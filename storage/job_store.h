@@ -34,6 +34,9 @@ class JobStore {
   // `request.jobs` is ignored; an empty key is none.
   RecordedRequest record(const JobRequest& request, std::vector<JobRecord> jobs,
                          const std::string& created_at);
+  // What the first request with this key has recorded, or that it was another one; nothing where
+  // the key is not known. Of its jobs none is new.
+  std::optional<RecordedRequest> recorded(const JobRequest& request);
   // Everything that may change, and the revision, which rises. False where nothing differs, or
   // where the stored job is not of `job.revision` any more: somebody else was quicker.
   bool update(const JobRecord& job);
@@ -45,6 +48,8 @@ class JobStore {
   std::vector<JobRecord> unfinished(const std::string& cluster);
   // Of a cluster, those that sbatch is to be called for by the daemon; oldest first.
   std::vector<JobRecord> queued(const std::string& cluster);
+  // When sbatch was last called for a job that was recorded together with `job`, or answered there.
+  std::optional<std::string> last_sent_at(const JobRecord& job);
   // Of a cluster, those that are lost and were recorded at `since` or later; oldest first.
   std::vector<JobRecord> lost_since(const std::string& cluster, const std::string& since);
   // Of a cluster, those with an id that have ended and changed at `since` or later; oldest first.

@@ -114,7 +114,7 @@ http::Body render_comparison(Context& context, Question question) {
       if (!run) throw absent_run(reader, id);
       auto compared = report::measure_stored_run(reader, *run, context.catalog(), question.window,
                                                  question.without);
-      if (!compared) throw bad_request(compared.error().message);
+      if (!compared) throw bad_request(fmt::format("Run {}: {}", id, compared.error().message));
       measured.push_back(std::move(*compared));
     }
     parser::name_clusters(measured, reader.tree_clusters());

@@ -70,10 +70,18 @@ http::Response submit_response(const SubmitOutcome& outcome) {
   return response;
 }
 
+// As whom a token submits: a user of the command line may be called the same.
+std::string submitter_of(const std::string& token) {
+  return "token:" + token;
+}
+
 // Who cancels a job of somebody else needs the scope for it.
 void require_own_job(const Context& context, const http::Request& request,
-                     const storage::JobRecord& job, const std::string& who) {
-  if (job.submitted_by != who) require_scope(context, request, "cancel");
+                     const storage::JobRecord& job, const std::string& token) {
+  if (job.submitted_by == submitter_of(token)) return;
+  // Recorded before tokens were told from users: the jobs that the daemon sends are theirs.
+  if (job.is_queued && job.submitted_by == token) return;
+  require_scope(context, request, "cancel");
 }
 
 void tell_of_change(const Context& context) {
@@ -85,7 +93,7 @@ void tell_of_change(const Context& context) {
 http::Response post_jobs(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"dry_run"});
   require_cluster(context);
-  const std::string who = require_submitter(context, request);
+  const std::string who = submitter_of(require_submitter(context, request));
   dispatch::SubmitRequest wanted{
       read_submissions(request), who, idempotency_key(request), true, {}};
   const dispatch::ClusterSettings& settings = context.options.dispatcher->settings();
@@ -133,9 +141,9 @@ http::Response get_job(Context& context, const http::Request& request) {
 http::Response delete_job(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   require_cluster(context);
-  const std::string who = require_submitter(context, request);
+  const std::string token = require_submitter(context, request);
   const storage::JobRecord known = find_job(context, request);
-  require_own_job(context, request, known, who);
+  require_own_job(context, request, known, token);
   const auto cancelled = context.options.dispatcher->cancel(known.id);
   tell_of_change(context);
   if (!cancelled) return dispatch_problem(cancelled.error());

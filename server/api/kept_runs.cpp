@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "server/api/request_error.h"
 #include "server/report/stored_runs.h"
 
 namespace llmb::api {
@@ -44,10 +43,9 @@ MeasuredRuns KeptWindow::read(storage::Reader& reader, const parser::Catalog& ca
   }
   std::vector<storage::RunId> changed;
   for (const storage::RunVersion& version : versions) {
-    const auto known = kept_.find(version.id);
-    if (known == kept_.end() || known->second.version != version) changed.push_back(version.id);
+    if (!is_current(version, measured.trees)) changed.push_back(version.id);
   }
-  measure(reader, catalog, question, changed);
+  measure(reader, catalog, question, measured.trees, changed);
   measured.scaling.reserve(versions.size());
   measured.history.reserve(versions.size());
   for (const storage::RunVersion& version : versions) {
@@ -61,19 +59,37 @@ MeasuredRuns KeptWindow::read(storage::Reader& reader, const parser::Catalog& ca
   return measured;
 }
 
+// Another run of its tree may have named the cluster since, or a second one.
+bool KeptWindow::is_current(const storage::RunVersion& version,
+                            const parser::TreeClusters& trees) const {
+  const auto known = kept_.find(version.id);
+  if (known == kept_.end() || known->second.version != version) return false;
+  const parser::HistoryRun& run = *known->second.history;
+  return !known->second.is_named_by_tree ||
+         run.cluster.value_or("") == trees.of(run.tree, std::nullopt);
+}
+
 void KeptWindow::measure(storage::Reader& reader, const parser::Catalog& catalog,
-                         const MeasuringQuestion& question, std::span<const storage::RunId> runs) {
+                         const MeasuringQuestion& question, const parser::TreeClusters& trees,
+                         std::span<const storage::RunId> runs) {
   while (!runs.empty()) {
     const auto ids = runs.first(std::min(kRunsAtOnce, runs.size()));
     runs = runs.subspan(ids.size());
     for (const storage::RunId id : ids) kept_.erase(id);
     for (const storage::RunRecord& run : reader.listed_runs(ids)) {
-      const auto measured =
+      auto measured =
           report::measure_stored_run(reader, run, catalog, question.window, question.without);
-      if (!measured) throw bad_request(measured.error().message);
+      if (!measured) {
+        measured =
+            report::unmeasured_run(reader, run, catalog, question.window, measured.error().message);
+      }
+      std::vector<parser::ComparedRun> one;
+      one.push_back(std::move(*measured));
+      parser::name_clusters(one, trees);
       kept_[run.id] = {{run.id, run.revision, run.grown_at},
-                       parser::scaling_run(*measured, scaling_configurations_),
-                       parser::history_run(*measured, history_configurations_)};
+                       !run.cluster,
+                       parser::scaling_run(one.front(), scaling_configurations_),
+                       parser::history_run(one.front(), history_configurations_)};
     }
   }
 }

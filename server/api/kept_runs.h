@@ -41,12 +41,15 @@ class KeptWindow {
  private:
   struct Kept {
     storage::RunVersion version;
+    bool is_named_by_tree = false;  // it names no cluster itself
     std::shared_ptr<const parser::ScalingRun> scaling;
     std::shared_ptr<const parser::HistoryRun> history;
   };
 
+  bool is_current(const storage::RunVersion& version, const parser::TreeClusters& trees) const;
   void measure(storage::Reader& reader, const parser::Catalog& catalog,
-               const MeasuringQuestion& question, std::span<const storage::RunId> runs);
+               const MeasuringQuestion& question, const parser::TreeClusters& trees,
+               std::span<const storage::RunId> runs);
   void drop_unasked(std::span<const storage::RunVersion> asked, std::size_t runs_max);
 
   std::mutex mutex_;
@@ -61,9 +64,9 @@ class KeptRuns {
  public:
   static constexpr std::size_t kWindowsMax = 4;
 
-  // Those that `question` asks for: the newest `runs_max` of them. Throws StorageError;
-  // RequestError (400) where a window holds too many steps. Pointers in the result live as long as
-  // the catalog, which is the same each time.
+  // Those that `question` asks for: the newest `runs_max` of them. One whose window holds too many
+  // steps is left out for that. Throws StorageError. Pointers in the result live as long as the
+  // catalog, which is the same each time.
   MeasuredRuns read(storage::Reader& reader, const parser::Catalog& catalog,
                     const MeasuringQuestion& question, std::size_t runs_max);
 

@@ -1,6 +1,7 @@
 // GET /api/v1/runs/{id}/steps: the series of one run, as columns.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -65,7 +66,8 @@ http::Response get_run_steps(Context& context, const http::Request& request) {
   http::Response response = written_response(etag, [=, &context](const http::TextSink& sink) {
     write_steps(context, id, window, segment, sink);
   });
-  response.making_bytes_max = making_bytes_of_steps(context, id, window, kMakingBytesAStep);
+  response.making_bytes_max = std::min(
+      kStepsMax * kMakingBytesAStep, making_bytes_of_steps(context, id, window, kMakingBytesAStep));
   return response;
 }
 

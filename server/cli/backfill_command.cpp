@@ -115,7 +115,7 @@ class Backfill {
   int submit();
   int run_here();
   int follow();
-  parser::Result<void> ask(const backfill::Manifest& manifest, int& exit_code);
+  tl::expected<void, BackfillRefusal> ask(const backfill::Manifest& manifest);
   parser::Result<Tasks> look();
   void show(const Tasks& tasks, bool is_last);
   int end_with(const Tasks& tasks);
@@ -242,23 +242,19 @@ int Backfill::run_here() {
 }
 
 // Not where every task is done: then nothing is pushed any more.
-parser::Result<void> Backfill::ask(const backfill::Manifest& manifest, int& exit_code) {
+tl::expected<void, BackfillRefusal> Backfill::ask(const backfill::Manifest& manifest) {
   if (!manifest.tasks.empty()) {
     const auto tasks = backfill::look_at_tasks(work_, manifest, std::nullopt);
     if (tasks && backfill::all_done(*tasks)) return {};
   }
-  const auto refusal = ask_server(manifest, arguments_.uses_slurm, signals_);
-  if (!refusal) return {};
-  exit_code = refusal->exit_code;
-  return parser::fail(refusal->message);
+  return ask_server(manifest, arguments_.uses_slurm, signals_);
 }
 
 int Backfill::run() {
   if (arguments_.shows_status) return show_status();
-  int exit_code = kBadArguments;
   const auto plan = plan_backfill(arguments_, work_, signals_,
-                                  [&](const auto& manifest) { return ask(manifest, exit_code); });
-  if (!plan) return complain("backfill", plan.error().message, exit_code);
+                                  [this](const auto& manifest) { return ask(manifest); });
+  if (!plan) return complain("backfill", plan.error().message, plan.error().exit_code);
   manifest_ = plan->manifest;
   if (arguments_.is_dry_run) return dry_run();
   if (auto made = work_.make(); !made) return say_failed(made.error().message);

@@ -24,6 +24,12 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kTasks = 32;
 
+using Planned = tl::expected<BackfillPlan, BackfillRefusal>;
+
+tl::unexpected<BackfillRefusal> bad_arguments(std::string message) {
+  return tl::unexpected(BackfillRefusal({std::move(message)}, kBadArguments));
+}
+
 std::string absolute_path(const std::string& path) {
   return path.empty() ? path : fs::absolute(path).lexically_normal().string();
 }
@@ -89,12 +95,11 @@ std::string contradiction(const BackfillArguments& arguments, const backfill::Ma
   return {};
 }
 
-parser::Result<BackfillPlan> go_on(const BackfillArguments& arguments,
-                                   const backfill::WorkFolder& work, backfill::Manifest manifest,
-                                   const AskServer& ask) {
+Planned go_on(const BackfillArguments& arguments, const backfill::WorkFolder& work,
+              backfill::Manifest manifest, const AskServer& ask) {
   const std::string other = contradiction(arguments, manifest);
   if (!other.empty()) {
-    return parser::fail(
+    return bad_arguments(
         fmt::format("{} holds another back-fill: {}. Name another --work-folder for this one, or "
                     "leave out what differs to go on with that",
                     work.path(), other));
@@ -115,12 +120,17 @@ parser::Result<BackfillPlan> go_on(const BackfillArguments& arguments,
   return BackfillPlan{std::move(manifest), false};
 }
 
-parser::Result<void> measure_and_cut(const BackfillArguments& arguments,
-                                     backfill::Manifest& manifest, const StopSignals& signals) {
+tl::expected<void, BackfillRefusal> measure_and_cut(const BackfillArguments& arguments,
+                                                    backfill::Manifest& manifest,
+                                                    const StopSignals& signals) {
   std::vector<backfill::MeasuredFolder> folders;
+  int signal = 0;
+  const auto goes_on = [&] { return (signal = signals.wait(std::chrono::milliseconds(0))) == 0; };
   for (const std::string& root : manifest.roots) {
-    auto measured = backfill::measure_root(
-        root, [&] { return signals.wait(std::chrono::milliseconds(0)) == 0; });
+    auto measured = backfill::measure_root(root, goes_on);
+    if (!measured && signal != 0) {
+      return tl::unexpected(BackfillRefusal(measured.error(), kSignalExit + signal));
+    }
     if (!measured) return tl::unexpected(measured.error());
     for (const std::string& note : measured->notes) {
       std::cerr << "llmb-report backfill: " << report::printable(note) << '\n';
@@ -157,13 +167,16 @@ parser::Result<backfill::WorkFolder> work_folder_of(const BackfillArguments& arg
   return backfill::WorkFolder(path);
 }
 
-parser::Result<BackfillPlan> plan_backfill(const BackfillArguments& arguments,
-                                           const backfill::WorkFolder& work,
-                                           const StopSignals& signals, const AskServer& ask) {
+tl::expected<BackfillPlan, BackfillRefusal> plan_backfill(const BackfillArguments& arguments,
+                                                          const backfill::WorkFolder& work,
+                                                          const StopSignals& signals,
+                                                          const AskServer& ask) {
   auto before = work.manifest();
   if (!before) return tl::unexpected(before.error());
   if (*before) return go_on(arguments, work, std::move(**before), ask);
-  if (auto checked = check_push(arguments.push); !checked) return tl::unexpected(checked.error());
+  if (auto checked = check_push(arguments.push); !checked) {
+    return bad_arguments(checked.error().message);
+  }
   backfill::Manifest manifest;
   manifest.id = dispatch::new_submission_id();
   manifest.server = arguments.push.url;
@@ -172,7 +185,7 @@ parser::Result<BackfillPlan> plan_backfill(const BackfillArguments& arguments,
   take_places(arguments, manifest);
   manifest.roots = root_paths(arguments.roots);
   if (manifest.roots.empty()) {
-    return parser::fail("no tree to read: name a ROOT, or set LLMB_WORKLOAD");
+    return bad_arguments("no tree to read: name a ROOT, or set LLMB_WORKLOAD");
   }
   if (!arguments.is_dry_run) {
     if (auto taken = ask(manifest); !taken) return tl::unexpected(taken.error());

@@ -7,9 +7,12 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "parser/result.h"
 #include "server/backfill/work_folder.h"
+#include "server/cli/exit_codes.h"
 #include "server/cli/push_arguments.h"
 #include "server/cli/stop_signals.h"
 
@@ -39,18 +42,28 @@ struct BackfillPlan {
   bool is_new = false;  // it stands in no work folder yet
 };
 
+// Why no task begins. What fails is no fault of the arguments, unless it is said.
+struct BackfillRefusal {
+  BackfillRefusal(parser::Error error, int code = kFailed)
+      : message(std::move(error.message)), exit_code(code) {}
+
+  std::string message;
+  int exit_code;
+};
+
 // The work folder as it is asked for, absolute.
 parser::Result<backfill::WorkFolder> work_folder_of(const BackfillArguments& arguments);
 
 // Whether the server of a manifest takes what is pushed; the manifest may have no tasks yet.
-using AskServer = std::function<parser::Result<void>(const backfill::Manifest&)>;
+using AskServer = std::function<tl::expected<void, BackfillRefusal>(const backfill::Manifest&)>;
 
 // Goes by the work folder's manifest where there is one, else measures the trees; words on stderr
-// say what. Fails where what is asked for is another back-fill than the folder's, and with what
-// `ask` fails with: that is called, but for a dry run, before anything is measured or written.
-parser::Result<BackfillPlan> plan_backfill(const BackfillArguments& arguments,
-                                           const backfill::WorkFolder& work,
-                                           const StopSignals& signals, const AskServer& ask);
+// say what. Refuses what is another back-fill than the folder's, and what `ask` refuses: that is
+// called, but for a dry run, before anything is measured or written.
+tl::expected<BackfillPlan, BackfillRefusal> plan_backfill(const BackfillArguments& arguments,
+                                                          const backfill::WorkFolder& work,
+                                                          const StopSignals& signals,
+                                                          const AskServer& ask);
 
 // A line a task.
 void write_cut(const backfill::Manifest& manifest, std::ostream& output);

@@ -53,38 +53,41 @@ parser::Result<push::PushOptions> push_options_of(const backfill::Manifest& mani
   return std::move(**push);
 }
 
-std::optional<ServerRefusal> ask_server(const backfill::Manifest& manifest, bool uses_slurm,
-                                        const StopSignals& signals) {
+tl::expected<void, BackfillRefusal> ask_server(const backfill::Manifest& manifest, bool uses_slurm,
+                                               const StopSignals& signals) {
+  const auto refuse = [](std::string message, int exit_code) {
+    return tl::unexpected(BackfillRefusal({std::move(message)}, exit_code));
+  };
   const auto options = push_options_of(manifest);
-  if (!options) return ServerRefusal{options.error().message, kBadArguments};
+  if (!options) return refuse(options.error().message, kBadArguments);
   const ServerWord word = hear_server(*options, manifest.id, signals);
   if (word.signal != 0) {
-    return ServerRefusal{fmt::format("ended by signal {}; no task was begun", word.signal),
-                         kSignalExit + word.signal};
+    return refuse(fmt::format("ended by signal {}; no task was begun", word.signal),
+                  kSignalExit + word.signal);
   }
   std::string trouble = word.answer.trouble;
   if (trouble.ends_with('.')) trouble.pop_back();  // it stands in a sentence of ours
-  if (trouble.empty() || word.answer.is_busy) return std::nullopt;
+  if (trouble.empty() || word.answer.is_busy) return {};
   if (word.answer.is_forbidden) {
-    return ServerRefusal{
+    return refuse(
         fmt::format("{} does not take the token of {}: {}. No task was begun. `llmb-report token "
                     "create NAME --scope ingest --for-cluster {}`, said there, makes one; then "
                     "say the same again",
                     manifest.server, manifest.token_file, trouble, manifest.cluster),
-        kFailed};
+        kFailed);
   }
   if (uses_slurm) {
     std::cerr << fmt::format(
         "note: {} cannot be pushed to from here: {}. Tasks that do not reach it either fail "
         "after five minutes; the same command begins them again\n",
         manifest.server, report::printable(trouble));
-    return std::nullopt;
+    return {};
   }
-  return ServerRefusal{
+  return refuse(
       fmt::format("cannot push to {}: {}. No task was begun. Start `llmb-report serve --receive` "
                   "there, or correct --push; then say the same again",
                   manifest.server, trouble),
-      kFailed};
+      kFailed);
 }
 
 }  // namespace llmb::cli

@@ -2,10 +2,8 @@
 // takes long, before it finds that nobody takes it.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "server/backfill/manifest.h"
+#include "server/cli/backfill_plan.h"
 #include "server/cli/stop_signals.h"
 #include "server/push/push_options.h"
 
@@ -14,15 +12,9 @@ namespace llmb::cli {
 // Error: what is missing or wrong.
 parser::Result<push::PushOptions> push_options_of(const backfill::Manifest& manifest);
 
-struct ServerRefusal {
-  std::string message;
-  int exit_code = 0;
-};
-
-// Asks once, for as long as a slow answer takes at most, and writes nothing there. Nothing: the
-// tasks may begin. With Slurm they run elsewhere: that the server is not reached from here is a
-// note on stderr then.
-std::optional<ServerRefusal> ask_server(const backfill::Manifest& manifest, bool uses_slurm,
-                                        const StopSignals& signals);
+// Asks once, for as long as a slow answer takes at most, and writes nothing there. With Slurm they
+// run elsewhere: that the server is not reached from here is a note on stderr then.
+tl::expected<void, BackfillRefusal> ask_server(const backfill::Manifest& manifest, bool uses_slurm,
+                                               const StopSignals& signals);
 
 }  // namespace llmb::cli

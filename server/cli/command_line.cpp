@@ -47,17 +47,25 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   return fmt::format("there is no command '{}'{}", typed, parser::did_you_mean(typed, names));
 }
 
-// The one that was said, or the program itself.
-const CLI::App& said_command(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  return commands.empty() ? app : *commands.front();
+struct SaidCommand {
+  const CLI::App* command;  // the innermost that was said, or the program itself
+  std::string words;        // "jobs log"; of the program none
+};
+
+SaidCommand said_command(const CLI::App& app) {
+  SaidCommand said{&app, {}};
+  for (auto commands = app.get_subcommands(); !commands.empty();
+       commands = said.command->get_subcommands()) {
+    said.command = commands.front();
+    said.words += (said.words.empty() ? "" : " ") + said.command->get_name();
+  }
+  return said;
 }
 
 // The same for the first argument that looks like an option and that the command has not.
-std::string unknown_option(const CLI::App& app) {
-  const CLI::App& command = said_command(app);
+std::string unknown_option(const CLI::App& app, const SaidCommand& said) {
   std::vector<std::string> known;
-  for (const CLI::Option* option : command.get_options()) {
+  for (const CLI::Option* option : said.command->get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   for (const std::string& argument : app.remaining(true)) {
@@ -65,7 +73,7 @@ std::string unknown_option(const CLI::App& app) {
     const std::string typed = argument.substr(0, argument.find('='));
     if (std::find(known.begin(), known.end(), typed) != known.end()) {
       return fmt::format("the option '{}' stands behind the command: llmb-report {} {}", typed,
-                         command.get_name(), typed);
+                         said.words, typed);
     }
     const std::string instead = what_does_instead(typed, known);
     return fmt::format("there is no option '{}'{}", typed,
@@ -116,13 +124,12 @@ int run_command_line(int argc, char** argv) {
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app.parse(std::move(arguments));
-  } catch (const CLI::ExtrasError& error) {
-    const std::string problem = unknown_option(app);
-    const CLI::App& command = said_command(app);
-    if (!problem.empty()) return say(problem, &command == &app ? "" : command.get_name());
-    app.exit(error);
-    return kBadArguments;
   } catch (const CLI::ParseError& error) {
+    const bool is_asked_for = error.get_exit_code() == 0;  // --help, --version
+    const SaidCommand said = said_command(app);
+    // First: an option that is missing may be one that was mistyped.
+    const std::string problem = is_asked_for ? "" : unknown_option(app, said);
+    if (!problem.empty()) return say(problem, said.words);
     return app.exit(error) == 0 ? finish_output(0) : kBadArguments;
   } catch (const std::exception& error) {
     std::cerr << "llmb-report: " << error.what() << '\n';

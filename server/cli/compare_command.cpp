@@ -153,6 +153,7 @@ void add_compare_command(CLI::App& app, int& exit_code) {
       "compare", "Runs side by side: repeats, configurations, and published results");
   command->footer(kCompareFooter);
   const auto arguments = std::make_shared<CompareArguments>();
+  arguments->two_are_sides = true;
   add_selection_options(*command, arguments->selection);
   add_gpu_count_option(*command, arguments->selection);
   add_measuring_options(*command, *arguments);

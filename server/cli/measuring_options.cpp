@@ -80,6 +80,7 @@ int report_measured_runs(const CLI::App& command, const MeasuringArguments& argu
   }
   report::RunSource source{arguments.database,
                            arguments.names,
+                           arguments.two_are_sides,
                            arguments.base,
                            arguments.candidate,
                            arguments.cluster,

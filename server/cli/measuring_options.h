@@ -19,7 +19,8 @@ namespace llmb::cli {
 
 struct MeasuringArguments {
   std::vector<std::string> names;  // folders and logs, or run ids of the database
-  std::vector<std::string> base;   // of `compare`: the same, for each of two sides
+  bool two_are_sides = false;      // this and the next two of `compare`: two names are two sides
+  std::vector<std::string> base;   // as `names`, of one side
   std::vector<std::string> candidate;
   std::string database;
   std::string cluster;

@@ -287,7 +287,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
                     "Keep the database on a file system that is not known to be local");
   command->add_option("ROOT", arguments->roots, "Trees to watch")->type_name("DIR");
-  command->footer(kServeExamples + std::string("\n") + std::string(kConfigurationHelp));
+  command->footer(kServeExamples + std::string("\n") + configuration_help());
   command->callback([arguments, &exit_code] { exit_code = run_serve(*arguments); });
 }
 

@@ -1,6 +1,8 @@
 #include "server/cli/serve_settings.h"
+#include "server/http/server_options.h"
 #include "storage/database_place.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 namespace llmb::cli {
@@ -109,7 +111,9 @@ void take_if_unset(std::optional<T>& into, const std::optional<T>& from) {
 
 }  // namespace
 
-const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every key optional):
+std::string configuration_help() {
+  constexpr std::string_view kBeforeConnectionsMax =
+      R"(Configuration file (YAML, every key optional):
   roots:                            # trees to watch; a plain path will do
     - path: /lustre/llmb/workloads/pretrain_grok1
       cluster: eos
@@ -130,7 +134,8 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
   limits:
     http_threads: 2
     reader_threads: 2
-    connections_max: 16384
+    connections_max: )";
+  constexpr std::string_view kAfterIt = R"(
     open_files_max: 256
     metadata_operations_per_s_max: 2000   # on network file systems
   retention:                        # runs that are removed, once a day; see prune --help
@@ -142,6 +147,9 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
     workload_folder: /lustre/llmb/workloads/pretrain_grok1   # also watched
     submitters: [ci, alice]         # names of tokens with the scope 'submit'
     slurm: {account: bench, partition: batch})";
+  const http::ServerOptions by_default;
+  return fmt::format("{}{}{}", kBeforeConnectionsMax, by_default.connections_max, kAfterIt);
+}
 
 ServeSettings first_of(ServeSettings first, const ServeSettings& second) {
   if (first.roots.empty()) first.roots = second.roots;

@@ -40,11 +40,12 @@ struct ServeSettings {
 // Every setting of `first`, and where it has none, that of `second`.
 ServeSettings first_of(ServeSettings first, const ServeSettings& second);
 
-// YAML; see kConfigurationHelp for the keys. Relative paths are meant from the file's folder.
+// YAML; see configuration_help() for the keys. Relative paths are meant from the file's folder.
 // Throws BadConfiguration.
 ServeSettings parse_serve_configuration(const std::string& yaml, const std::string& file);
 ServeSettings read_serve_configuration(const std::string& file);
 
-extern const std::string_view kConfigurationHelp;
+// The keys, each with its default or an example.
+std::string configuration_help();
 
 }  // namespace llmb::cli

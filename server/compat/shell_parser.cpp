@@ -1,12 +1,13 @@
 #include "server/compat/shell_parser.h"
 
 #include <filesystem>
+#include <optional>
 #include <ostream>
 
 #include "server/compat/file_list.h"
 #include "server/compat/log_verdict.h"
-#include "server/compat/mapped_file.h"
 #include "server/compat/report_writer.h"
+#include "server/compat/whole_file.h"
 
 namespace llmb::compat {
 namespace {
@@ -19,10 +20,10 @@ bool is_skipped(const Release& release, const std::string& name) {
 }
 
 LogVerdict judge(const Release& release, const std::string& name, const std::string& path) {
-  const MappedFile file(path);
-  if (!file.is_open()) return {};  // grep finds nothing in what it cannot read
-  return release.family == Family::nemo ? judge_nemo_log(release, name, file.bytes())
-                                        : judge_mbridge_log(release, name, file.bytes());
+  const std::optional<std::string> bytes = read_whole_file(path);
+  if (!bytes) return {};  // grep finds nothing in what it cannot read
+  return release.family == Family::nemo ? judge_nemo_log(release, name, *bytes)
+                                        : judge_mbridge_log(release, name, *bytes);
 }
 
 void count(const LogVerdict& verdict, Counts& counts) {

@@ -155,7 +155,7 @@ CommandResult run_command(const CommandRun& command) {
   int status = 0;
   const bool has_ended =
       result.end == CommandResult::End::exited && wait_for(process, end_at, status);
-  // What it left behind goes too; while the process is not waited for, its group's id is its own.
+  // What it started goes too; while the process is not waited for, its group's id is its own.
   if (!has_ended) {
     kill(-process, SIGKILL);
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {

@@ -1,5 +1,8 @@
 // Runs another program by argv: no shell, an environment of its own, a deadline, and a bound on
-// what is kept of its output. Whatever it started in its process group ends with it.
+// what is kept of its output. Where one of these ends it, all that is left in its process group
+// ends with it. What a program that ended by itself has left behind is let be: a site's sbatch or
+// somebody's launch.sh may mean it to go on. As long as that holds the output open, it is waited
+// for.
 #pragma once
 
 #include <chrono>

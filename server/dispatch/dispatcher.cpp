@@ -147,8 +147,7 @@ parser::Result<std::vector<DryRun>> Dispatcher::dry_run(
   return dispatch::dry_run(submissions, settings_, catalog_, runner_.facts());
 }
 
-std::optional<Refusal> Dispatcher::over_limits(const SubmitRequest& request) {
-  const auto wanted = static_cast<std::int64_t>(request.submissions.size());
+std::optional<Refusal> Dispatcher::over_limits(const SubmitRequest& request, std::int64_t wanted) {
   if (const auto& most = request.limits.jobs_per_minute) {
     const std::string since = instant_text(wall_now() - std::chrono::minutes(1));
     const std::int64_t recent = store_.count_since(request.submitted_by, since);
@@ -171,7 +170,8 @@ std::optional<Refusal> Dispatcher::over_limits(const SubmitRequest& request) {
   return std::nullopt;
 }
 
-JobRecord Dispatcher::row_of(const Plan& plan, const SubmitRequest& request) {
+JobRecord Dispatcher::row_of(const Plan& plan, const SubmitRequest& request,
+                             const std::string& created_at) {
   std::string id = new_submission_id();
   Launch launch = new_launch(id, false);
   std::string& last = last_timestamps_[plan.experiment];
@@ -190,32 +190,47 @@ JobRecord Dispatcher::row_of(const Plan& plan, const SubmitRequest& request) {
   row.run_folder = place.run_folder;
   row.submission = submission_json(plan.submission);
   row.submitted_by = request.submitted_by;
-  row.created_at = instant_text(wall_now());
-  row.updated_at = row.created_at;
+  row.created_at = created_at;
+  row.updated_at = created_at;
   row.is_queued = request.is_queued;
   return row;
+}
+
+// What the request came for before is not asked for anew: neither limits nor plans say anything of
+// it, which may be others by now.
+tl::expected<RecordedRequest, Refusal> Dispatcher::record(
+    const SubmitRequest& request, const parser::Result<std::vector<Plan>>& plans) {
+  const storage::JobRequest wanted = {
+      request.submitted_by, request.idempotency_key, hash_of(request.submissions), {}};
+  const std::lock_guard lock(submitting_);
+  auto known = store_.recorded(wanted);
+  if (known && known->kind == RecordedRequest::Kind::conflict) return std::move(*known);
+  auto missing = static_cast<std::int64_t>(request.submissions.size());
+  if (known) {
+    missing -= std::count_if(known->jobs.begin(), known->jobs.end(), [](const JobRecord& job) {
+      return job.state != JobState::not_submitted;
+    });
+    if (missing == 0) return std::move(*known);
+  }
+  if (!plans) return tl::unexpected(Refusal{Refusal::Kind::invalid, plans.error().message});
+  if (auto refusal = over_limits(request, missing)) return tl::unexpected(std::move(*refusal));
+  const std::string now = instant_text(wall_now());
+  std::vector<JobRecord> rows;
+  rows.reserve(plans->size());
+  for (const Plan& plan : *plans) rows.push_back(row_of(plan, request, now));
+  return store_.record(wanted, std::move(rows), now);
 }
 
 SubmitOutcome Dispatcher::submit(const SubmitRequest& request) {
   SubmitOutcome outcome;
   const auto plans = plan_all(request.submissions, settings_, catalog_, runner_.facts());
-  if (!plans) {
-    outcome.refusal = Refusal{Refusal::Kind::invalid, plans.error().message};
+  if (plans) outcome.notes = notes_of(*plans);
+  auto recorded = record(request, plans);
+  if (!recorded) {
+    outcome.refusal = std::move(recorded.error());
     return outcome;
   }
-  outcome.notes = notes_of(*plans);
-  RecordedRequest recorded;
-  {
-    const std::lock_guard lock(submitting_);
-    if ((outcome.refusal = over_limits(request))) return outcome;
-    std::vector<JobRecord> rows;
-    rows.reserve(plans->size());
-    for (const Plan& plan : *plans) rows.push_back(row_of(plan, request));
-    recorded = store_.record(
-        {request.submitted_by, request.idempotency_key, hash_of(request.submissions), {}},
-        std::move(rows), instant_text(wall_now()));
-  }
-  if (recorded.kind == RecordedRequest::Kind::conflict) {
+  if (recorded->kind == RecordedRequest::Kind::conflict) {
     outcome.refusal =
         Refusal{Refusal::Kind::conflict,
                 fmt::format("the idempotency key {} came before with other submissions: use a new "
@@ -223,9 +238,9 @@ SubmitOutcome Dispatcher::submit(const SubmitRequest& request) {
                             in_quotes(request.idempotency_key))};
     return outcome;
   }
-  outcome.is_repeated = recorded.kind == RecordedRequest::Kind::repeated;
-  outcome.jobs = std::move(recorded.jobs);
-  outcome.is_new = std::move(recorded.is_new);
+  outcome.is_repeated = recorded->kind == RecordedRequest::Kind::repeated;
+  outcome.jobs = std::move(recorded->jobs);
+  outcome.is_new = std::move(recorded->is_new);
   for (std::size_t i = 0; changed_ && i < outcome.jobs.size(); ++i) {
     if (outcome.is_new[i]) changed_(outcome.jobs[i]);
   }

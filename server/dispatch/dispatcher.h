@@ -28,7 +28,7 @@ struct SubmissionLimits {
 
 struct SubmitRequest {
   std::vector<Submission> submissions;
-  std::string submitted_by;     // who: a token's or a user's name
+  std::string submitted_by;     // a user's name, or "token:" and a token's
   std::string idempotency_key;  // empty: none
   bool is_queued = false;       // the daemon sends the jobs; else whoever calls does
   SubmissionLimits limits;
@@ -66,8 +66,9 @@ class Dispatcher {
              storage::JobStore& store, RunnerProbe& runner, JobChanged changed = {});
 
   // All submissions are planned, then recorded in one transaction with their key. A request with a
-  // key that is known gives the jobs of the first one, and records anew what that one did not
-  // submit; with other submissions under the same key it is a conflict.
+  // key that is known gives the jobs of the first one, whatever would be said of new ones, and
+  // records anew what that one did not submit; with other submissions under the same key it is a
+  // conflict.
   SubmitOutcome submit(const SubmitRequest& request);
 
   parser::Result<std::vector<DryRun>> dry_run(const std::vector<Submission>& submissions);
@@ -80,8 +81,12 @@ class Dispatcher {
   const ClusterSettings& settings() const { return settings_; }
 
  private:
-  std::optional<Refusal> over_limits(const SubmitRequest& request);
-  storage::JobRecord row_of(const Plan& plan, const SubmitRequest& request);
+  tl::expected<storage::RecordedRequest, Refusal> record(
+      const SubmitRequest& request, const parser::Result<std::vector<Plan>>& plans);
+  // `wanted`: how many jobs it would record.
+  std::optional<Refusal> over_limits(const SubmitRequest& request, std::int64_t wanted);
+  storage::JobRecord row_of(const Plan& plan, const SubmitRequest& request,
+                            const std::string& created_at);
 
   const ClusterSettings& settings_;
   const parser::Catalog& catalog_;

@@ -68,6 +68,14 @@ parser::Result<MadeFolder> make_folder(const Plan& plan, const ClusterSettings& 
   return made;
 }
 
+// Of a job that is not sent here. Nothing where somebody else has sent it.
+std::optional<Refusal> refusal_of(const JobRecord& job) {
+  const bool is_over = job.state == JobState::not_submitted ||
+                       (job.state == JobState::cancelled && !job.sbatch_called_at);
+  if (!is_over) return std::nullopt;
+  return Refusal{Refusal::Kind::refused, job.trouble};
+}
+
 Refusal refusal_of(const SbatchAnswer& answer) {
   const bool is_refused = answer.kind == SbatchAnswer::Kind::refused;
   return {is_refused ? Refusal::Kind::refused : Refusal::Kind::unavailable, answer.message};
@@ -108,7 +116,7 @@ SentJob JobSender::send(const JobRecord& job) {
   const std::optional<std::string> problem = prepare(attempt);
   if (!claim(attempt)) {
     if (attempt.has_folder) remove_launch(attempt.place);
-    return {attempt.job, std::nullopt};
+    return {attempt.job, refusal_of(attempt.job)};
   }
   if (problem) {
     return keep_answer(attempt, {SbatchAnswer::Kind::unavailable, 0, *problem});

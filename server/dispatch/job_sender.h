@@ -30,7 +30,8 @@ class JobSender {
             storage::JobStore& store, RunnerProbe& runner, JobChanged changed = {},
             Environment secrets = {});
 
-  // A job that somebody else has begun to send, or that was cancelled, is given as it is.
+  // A job that somebody else has begun to send is given as it is; so is one that was given up or
+  // cancelled before it was sent, as a refusal.
   SentJob send(const storage::JobRecord& job);
 
   // Records that a job was not submitted, where nobody has begun to send it.

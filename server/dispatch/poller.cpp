@@ -27,7 +27,7 @@ constexpr int kMissesMax = 2;
 constexpr std::chrono::seconds kBetweenMisses{1};
 // A file system that does not answer for so long is not waited for.
 constexpr std::chrono::minutes kUnreadableMax{10};
-// No command line is at work on its jobs for longer.
+// No command line is at work on one of its jobs for longer.
 constexpr std::chrono::hours kSendingMax{1};
 
 }  // namespace
@@ -123,10 +123,15 @@ struct Poller::Turn {
         "submitted, as far as it says; submit it again");
   }
 
-  // Of a command line that ended between recording its jobs and sending them.
+  // Of a command line that ended between recording its jobs and sending them, one after another.
   void give_up_unsent(const JobRecord& job) {
-    const auto created = parse_instant(job.created_at).value_or(WallTime());
-    if (job.is_queued || now < created + kSendingMax) return;
+    if (job.is_queued) return;
+    const auto is_long_ago = [&](const std::string& at) {
+      return now >= parse_instant(at).value_or(WallTime()) + kSendingMax;
+    };
+    if (!is_long_ago(job.created_at)) return;
+    const auto sent_at = poller.store_.last_sent_at(job);
+    if (sent_at && !is_long_ago(*sent_at)) return;
     update(job.id, [&](JobRecord& row) {
       if (row.sbatch_called_at || row.state != JobState::submitting) return;
       row.state = JobState::not_submitted;

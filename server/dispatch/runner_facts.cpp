@@ -75,6 +75,10 @@ RunnerFacts ask_runner(const ClusterSettings& settings) {
   const CommandResult result = run_command(command);
   if (!result.is_ok()) {
     unknown.trouble = explain_failure(in_quotes(file) + " --version", result);
+    if (result.end == CommandResult::End::not_started) {
+      unknown.trouble +=
+          "; name another by 'runner' in the configuration, or start a copy by --copy-runner";
+    }
     return unknown;
   }
   RunnerFacts facts = parse_runner_version(result.output);

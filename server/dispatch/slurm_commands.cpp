@@ -129,10 +129,7 @@ std::string explain_failure(std::string_view command, const CommandResult& resul
   const std::string name(command);
   switch (result.end) {
     case CommandResult::End::not_started:
-      return fmt::format(
-          "{} cannot be started: {}. Are Slurm's commands installed, and does 'command_path' name "
-          "their folder?",
-          name, result.errors);
+      return fmt::format("{} cannot be started: {}", name, result.errors);
     case CommandResult::End::timed_out:
       return name + " gave no answer in time" +
              (result.errors.empty() ? "" : "; it said: " + said_by(command, result.errors));
@@ -181,11 +178,17 @@ std::vector<std::string> SlurmCommands::environment() const {
 CommandResult SlurmCommands::run(std::vector<std::string> arguments,
                                  const Environment& secrets) const {
   const std::string program = find_program(arguments.front(), settings_.command_path);
-  if (program.empty()) {
-    CommandResult result;
-    result.errors = "it is not in " + settings_.command_path;
-    return result;
+  CommandResult result;
+  result.errors = "it is not in " + settings_.command_path;
+  if (!program.empty()) result = start(program, std::move(arguments), secrets);
+  if (result.end == CommandResult::End::not_started) {
+    result.errors += ". Are Slurm's commands installed, and does 'command_path' name their folder?";
   }
+  return result;
+}
+
+CommandResult SlurmCommands::start(const std::string& program, std::vector<std::string> arguments,
+                                   const Environment& secrets) const {
   CommandRun command;
   command.environment = environment();
   // The times that sacct is asked about are UTC; a job's own --begin or --deadline is local time.

@@ -70,6 +70,8 @@ class SlurmCommands {
 
  private:
   CommandResult run(std::vector<std::string> arguments, const Environment& secrets = {}) const;
+  CommandResult start(const std::string& program, std::vector<std::string> arguments,
+                      const Environment& secrets) const;
 
   const ClusterSettings& settings_;
 };

@@ -18,8 +18,10 @@ Response internal_error(const Request& request, const char* what) {
                  "the request could not be answered; the server's log says why");
 }
 
-bool is_loopback_name(const std::string& address) {
-  return address == "localhost" || address == "::1" || address.starts_with("127.");
+// What clients on this machine may call a server that listens there.
+std::string own_names(const std::string& address) {
+  if (!is_loopback_name(address) || address == "127.0.0.1") return "localhost or 127.0.0.1";
+  return address.find(':') == std::string::npos ? address : fmt::format("[{}]", address);
 }
 
 }  // namespace
@@ -105,9 +107,9 @@ std::optional<Response> Service::check_host(const Request& request) const {
     return std::nullopt;
   }
   return problem(421, "Misdirected request",
-                 fmt::format("this server does not answer to the name \"{}\"; use localhost or "
-                             "127.0.0.1, or add the name to allowed_hosts",
-                             request.host));
+                 fmt::format("this server does not answer to the name \"{}\"; use {}, or allow the "
+                             "name: --allow-host, or allowed_hosts in the configuration",
+                             request.host, own_names(options.address)));
 }
 
 std::size_t Service::body_bytes_max(const Request& request) const {

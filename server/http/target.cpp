@@ -1,6 +1,7 @@
 #include "server/http/target.h"
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <optional>
 
 #include "parser/foundation/hex.h"
@@ -122,6 +123,13 @@ std::string read_target(std::string_view raw, Request& request) {
   return complaint;
 }
 
+bool is_loopback_name(const std::string& name) {
+  if (parser::equal_but_for_case(name, "localhost")) return true;
+  boost::system::error_code error;
+  const auto address = boost::asio::ip::make_address(name, error);
+  return !error && address.is_loopback();
+}
+
 bool host_is_allowed(std::string_view host, const std::vector<std::string>& allowed_hosts) {
   std::string_view name = host;
   std::string_view port;
@@ -133,9 +141,11 @@ bool host_is_allowed(std::string_view host, const std::vector<std::string>& allo
   }
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (!std::all_of(port.begin(), port.end(), is_digit)) return false;
-  for (const std::string_view own : {"localhost", "127.0.0.1", "[::1]"}) {
-    if (parser::equal_but_for_case(name, own)) return true;
-  }
+  // An IPv6 address stands in brackets, and no other does.
+  const bool is_bracketed = name.starts_with('[') && name.ends_with(']');
+  const std::string own(is_bracketed ? name.substr(1, name.size() - 2) : name);
+  const bool is_ipv6 = own.find(':') != std::string::npos;
+  if (is_bracketed == is_ipv6 && is_loopback_name(own)) return true;
   return std::any_of(allowed_hosts.begin(), allowed_hosts.end(), [&](const std::string& allowed) {
     return parser::equal_but_for_case(name, allowed) || parser::equal_but_for_case(host, allowed);
   });

@@ -10,10 +10,19 @@ namespace {
 
 using parser::NcclUse;
 
+// Of numbers from 0. A trace may name more bytes than fit: the largest number stands for them.
+std::int64_t bounded_product(std::int64_t a, std::int64_t b) {
+  return a > 0 && b > INT64_MAX / a ? INT64_MAX : a * b;
+}
+
+std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
+  return b > INT64_MAX - a ? INT64_MAX : a + b;
+}
+
 // Nothing for a datatype whose size is not known.
 std::optional<std::int64_t> total_bytes(const NcclUse& use) {
   if (parser::nccl_datatype_bytes(use.datatype) == 0) return std::nullopt;
-  return parser::bytes_per_call(use) * use.calls;
+  return bounded_product(parser::bytes_per_call(use), use.calls);
 }
 
 Json use_json(const NcclUse& use) {
@@ -68,7 +77,7 @@ Json nccl_json(const parser::NcclTrace& trace) {
   for (const NcclUse& use : uses) {
     operations.push_back(use_json(use));
     calls += use.calls;
-    bytes += total_bytes(use).value_or(0);
+    bytes = bounded_sum(bytes, total_bytes(use).value_or(0));
   }
   Json json;
   json["calls"] = calls;

@@ -27,7 +27,7 @@ inline constexpr std::string_view kLinkIsNotFollowed =
 struct SkippedFile {
   enum class Kind {
     problem,    // should have been read, or may have been meant to be
-    by_design,  // no training log by its name: sbatch_*.out, vboost.out
+    by_design,  // no training log by its name: sbatch_*.out, vboost*.out
   };
   std::string path;
   std::string reason;

@@ -17,6 +17,7 @@
 #include "server/report/log_parsing.h"
 #include "server/report/report.h"
 #include "server/report/stored_runs.h"
+#include "server/report/text_table.h"
 #include "storage/database.h"
 #include "storage/database_place.h"
 
@@ -52,12 +53,12 @@ struct NamedSide {
   std::vector<std::string> names;
 };
 
-// Two sides, or one that is no side.
+// Two sides, or all of it as one that is no side.
 std::vector<NamedSide> sides_of(const RunSource& source) {
   if (!source.base.empty()) {
     return {{"base", source.base}, {"candidate", source.candidate}};
   }
-  if (source.names.size() == 2) {
+  if (source.two_are_sides && source.names.size() == 2) {
     return {{source.names[0], {source.names[0]}}, {source.names[1], {source.names[1]}}};
   }
   return {{"", source.names}};
@@ -221,7 +222,12 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
       }
       if (!is_wanted(source, measured.trees.of(run->root_id, run->cluster))) continue;
       auto compared = measure_stored_run(reader, *run, catalog, source.window, source.without);
-      if (!compared) return tl::unexpected(compared.error());
+      if (!compared) {
+        const std::string& why = compared.error().message;
+        std::cerr << fmt::format("llmb-report: left out run {} ({}): {}\n", id,
+                                 printable(run->relative_path), why);
+        compared = unmeasured_run(reader, *run, catalog, source.window, why);
+      }
       measured.runs.push_back(std::move(*compared));
       if (sides.size() > 1) measured.sides.push_back(side);
     }

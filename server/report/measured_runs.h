@@ -18,6 +18,7 @@ namespace llmb::report {
 struct RunSource {
   std::string database;            // empty: `names` are folders and logs
   std::vector<std::string> names;  // with a database: run ids; none means every run of it
+  bool two_are_sides = false;      // of `names`
   // Where a side is named, `names` is empty.
   std::vector<std::string> base;
   std::vector<std::string> candidate;
@@ -30,7 +31,7 @@ struct MeasuredRuns {
   std::vector<parser::ComparedRun> runs;
   // Every run was named for itself, so that all are meant to be compared with each other.
   bool is_chosen = false;
-  // Two things that were named are two sides: for each run the side that it is on; else empty.
+  // Where there are sides: for each run the one that it is on; else empty.
   std::vector<std::size_t> sides;
   std::vector<std::string> side_names;
   parser::TreeClusters trees;

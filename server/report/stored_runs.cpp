@@ -93,12 +93,10 @@ parser::Judgement judge_stored_run(storage::Reader& reader, const storage::RunRe
   return parser::judge_run(catalog, with_samples(reader, run, samples), options);
 }
 
-parser::Result<parser::ComparedRun> measure_stored_run(
-    storage::Reader& reader, const storage::RunRecord& run, const parser::Catalog& catalog,
-    const std::optional<parser::AskedWindow>& asked, const parser::StepInterruptionSet& without) {
-  parser::JudgingOptions options = {asked, parser::kTokensToTrainDefault};
-  auto published = judge_stored_run(reader, run, catalog, options);
-  if (!published) return tl::unexpected(published.error());
+namespace {
+
+// Over no window yet.
+parser::ComparedRun describe(storage::Reader& reader, const storage::RunRecord& run) {
   parser::ComparedRun compared;
   compared.id = run.id;
   compared.experiment = run.path.experiment;
@@ -114,6 +112,18 @@ parser::Result<parser::ComparedRun> measure_stored_run(
   compared.has_profiles = run.is_profiled;
   compared.nccl_trace_seen = run.facts.nccl_trace_seen;
   compared.is_superseded = run.is_superseded;
+  return compared;
+}
+
+}  // namespace
+
+parser::Result<parser::ComparedRun> measure_stored_run(
+    storage::Reader& reader, const storage::RunRecord& run, const parser::Catalog& catalog,
+    const std::optional<parser::AskedWindow>& asked, const parser::StepInterruptionSet& without) {
+  parser::JudgingOptions options = {asked, parser::kTokensToTrainDefault};
+  auto published = judge_stored_run(reader, run, catalog, options);
+  if (!published) return tl::unexpected(published.error());
+  parser::ComparedRun compared = describe(reader, run);
   // The stored window is the chosen one, unless it was chosen by another catalog.
   const bool has_own_window = !asked && published->summary.window != run.summary.window;
   if (!has_own_window && without.empty()) {
@@ -127,6 +137,19 @@ parser::Result<parser::ComparedRun> measure_stored_run(
     if (has_own_window) compared.judgement.window_source = run.window_source;
   }
   compared.published = std::move(*published);
+  return compared;
+}
+
+parser::ComparedRun unmeasured_run(storage::Reader& reader, const storage::RunRecord& run,
+                                   const parser::Catalog& catalog,
+                                   const std::optional<parser::AskedWindow>& asked,
+                                   const std::string& why) {
+  parser::ComparedRun compared = describe(reader, run);
+  compared.judgement = parser::assign_window(catalog, as_stored(run), asked);
+  compared.judgement.summary.status = parser::RunStatus::no_data;
+  compared.judgement.summary.status_reason = why;
+  compared.judgement.metrics.derived.tokens_per_s_per_gpu.reason = why;
+  compared.published = compared.judgement;
   return compared;
 }
 
@@ -198,21 +221,14 @@ std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
   for (const storage::RunRecord& run : records) {
     // Its metrics are not derived anew here.
     if (run.listed.marks.contains(parser::RunMark::implausible)) continue;
-    parser::ComparedRun compared;
-    compared.id = run.id;
-    compared.job_id = run.path.job_id;
-    compared.cluster = run.cluster;
-    compared.launched_at = run.path.launched_at;
-    compared.content_key = content_key_of(reader, run);
-    compared.configuration = run.configuration;
-    compared.dialect = run.facts.dialect;
-    compared.has_profiles = run.is_profiled;
-    compared.nccl_trace_seen = run.facts.nccl_trace_seen;
+    parser::ComparedRun compared = describe(reader, run);
     compared.judgement.summary = run.summary;
     compared.judgement.match = parser::match_recipe(
         catalog, {run.configuration, run.facts.dialect, run.logged_global_batch_size});
     runs.push_back(std::move(compared));
   }
+  // As `tested` is: a run that names its cluster repeats those of its tree that do not.
+  parser::name_clusters(runs, reader.tree_clusters());
   return parser::noise_runs(runs);
 }
 

@@ -34,6 +34,13 @@ parser::Result<parser::ComparedRun> measure_stored_run(
     const std::optional<parser::AskedWindow>& asked,
     const parser::StepInterruptionSet& without = {});
 
+// The same of a run that could not be measured, which is left out for that reason: without data in
+// the window.
+parser::ComparedRun unmeasured_run(storage::Reader& reader, const storage::RunRecord& run,
+                                   const parser::Catalog& catalog,
+                                   const std::optional<parser::AskedWindow>& asked,
+                                   const std::string& why);
+
 // Of a stored run, wherever its log lies. By bytes: of the hash of all that was read of it. By
 // times: equal for logs that begin alike and are equal in size and in every statistic of their
 // window's step times; of a few steps these tell nothing.
@@ -50,6 +57,7 @@ std::vector<std::string> names_of_dtype(const std::string& dtype);
 
 // The newest complete runs of `tested`'s workload, or of all where it does not say one, and before
 // them the newest of its model, dtype, GPU and scale: what they teach of the noise between runs.
+// `tested` has its cluster's name (name_clusters()).
 std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
                                                 const parser::Catalog& catalog,
                                                 const parser::ComparedRun& tested);

@@ -192,6 +192,17 @@ TEST_F(Compare, LearnsTheNoiseFromRunsThatCallTheWorkloadOtherwise) {
   EXPECT_EQ(step["noise"]["run_count"], 12);
 }
 
+// Of the only cluster that its tree names is a run that names none.
+TEST_F(Compare, LearnsTheNoiseFromRepeatsThatNameNoCluster) {
+  std::vector<storage::RunId> unnamed;
+  for (int job = 1; job <= 10; ++job) unnamed.push_back(add_clean("a", job, 7.40 + 0.01 * job));
+  auto newer = clean_batch("a", 11, 7.45);
+  newer.configuration.set("cluster", "eos", parser::ConfigSource::llmb_config);
+  const auto named = add(newer);
+  const Json step = compare({unnamed.front(), named})["comparisons"][0]["metrics"]["step_time_s"];
+  EXPECT_EQ(step["noise"]["repeat_count"], 9);
+}
+
 // On 64 H100 the document has eight of the model's layers; nothing else says that it is a proxy.
 TEST_F(Compare, LearnsNoNoiseFromProxiesThatTheirRecipeTells) {
   std::int64_t job = 100;

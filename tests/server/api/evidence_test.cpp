@@ -1,4 +1,5 @@
 // runs/{id}/nccl, /ranks, /checkpoints, /insight, and what runs/{id} says of failures and profiles.
+#include "server/report/evidence_json.h"
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
@@ -25,6 +26,19 @@ TEST_F(Evidence, OfTheCollectivesComesLargestFirst) {
   EXPECT_EQ(second["bytes"], nullptr);
   EXPECT_EQ(second["rank_count"], nullptr);
   EXPECT_EQ(second["communicators_are_complete"], false);
+}
+
+TEST_F(Evidence, OfTheCollectivesCountsNoMoreBytesThanFit) {
+  parser::NcclTrace trace;
+  const std::int64_t elements = std::int64_t{1} << 40;
+  trace.uses = {{"AllReduce", 7, elements, 8, std::int64_t{1} << 30, 8, true},
+                {"Broadcast", 7, elements, 8, 2, 8, true}};
+  trace.other_bytes = INT64_MAX - 1;
+  const Json json = report::nccl_json(trace);
+  EXPECT_EQ(json["bytes"], INT64_MAX);
+  EXPECT_EQ(json["operations"][0]["operation"], "AllReduce") << "largest first";
+  EXPECT_EQ(json["operations"][0]["bytes"], INT64_MAX);
+  EXPECT_EQ(json["operations"][1]["bytes"], 2 * 4 * elements);
 }
 
 TEST_F(Evidence, OfRanksSaysHowOftenAndHowMuch) {

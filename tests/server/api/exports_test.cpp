@@ -55,6 +55,19 @@ TEST_F(Exports, HaveRoomKeptForThemBeforeTheyAreMade) {
   EXPECT_EQ(get("/api/v1/runs.ndjson", {{"experiment", "none of them"}}).making_bytes_max, 0U);
 }
 
+// More than its answer can hold would be refused for want of room, and not for its steps.
+TEST_F(Exports, AndStepsHaveNoMoreRoomKeptThanTheyMayTake) {
+  fill();
+  const std::vector<std::string> paths = {"/api/v1/runs/1/steps", "/api/v1/runs/1/steps.csv"};
+  execute_sql("UPDATE run SET step_count = 1000000 WHERE id = 1");
+  std::vector<std::size_t> most;
+  for (const std::string& path : paths) most.push_back(get(path).making_bytes_max);
+  execute_sql("UPDATE run SET step_count = 30000000, revision = revision + 1 WHERE id = 1");
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    EXPECT_EQ(get(paths[i]).making_bytes_max, most[i]) << paths[i];
+  }
+}
+
 TEST_F(Exports, HaveTheirHeaderWhereNoLineFollows) {
   fill();
   const auto runs = lines_of(get("/api/v1/runs.csv", {{"experiment", "none of them"}}));

@@ -61,7 +61,7 @@ TEST_F(Jobs, AreSubmittedListedAndShown) {
   const Json recorded = json_of(created)["jobs"][0];
   EXPECT_EQ(recorded["state"], "submitting");
   EXPECT_TRUE(recorded["job_id"].is_null());
-  EXPECT_EQ(recorded["submitted_by"], "ci");
+  EXPECT_EQ(recorded["submitted_by"], "token:ci");
   const std::string path = "/api/v1/jobs/" + recorded["id"].dump();
   EXPECT_THAT(created.headers,
               ::testing::Contains(std::pair<std::string, std::string>("Location", path)));
@@ -184,6 +184,24 @@ TEST_F(Jobs, OfOthersAreCancelledByThoseWhoMay) {
   EXPECT_TRUE(get_json(path)["cancel_requested_at"].is_null());
   const std::string trusted = cluster_->authorization("gone", "submit cancel");
   EXPECT_EQ(send("DELETE", path, "", {{"authorization", trusted}}).status, 202);
+}
+
+// A user of the command line may be called as a token is.
+TEST_F(Jobs, OfAUserAreNotThoseOfATokenOfTheSameName) {
+  cluster_->settings.jobs_unfinished = 1;
+  storage::JobRecord job;
+  job.submission_id = "llmb-1";
+  job.cluster = cluster_->settings.name;
+  job.state = storage::JobState::submitting;
+  job.submitted_by = "ci";
+  const auto of_user = cluster_->jobs.insert(job);
+  EXPECT_EQ(send("DELETE", "/api/v1/jobs/" + std::to_string(of_user), "", {submit_}).status, 403);
+  EXPECT_EQ(post(kSubmission, {submit_}).status, 202) << "its limit is its own";
+  // As those of tokens were recorded before.
+  job.submission_id = "llmb-2";
+  job.is_queued = true;
+  const auto of_token = cluster_->jobs.insert(job);
+  EXPECT_EQ(send("DELETE", "/api/v1/jobs/" + std::to_string(of_token), "", {submit_}).status, 200);
 }
 
 TEST_F(Jobs, CanBeTriedWithoutBeingSubmitted) {

@@ -6,6 +6,7 @@
 
 #include "parser/foundation/instant.h"
 #include "server/api/kept_runs.h"
+#include "server/report/measured_runs.h"
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
@@ -312,6 +313,65 @@ TEST_F(Scaling, IsTheSameWhateverWasAskedBefore) {
     before = kept;
     EXPECT_EQ(ask_another(), kept) << "change " << i;
   }
+}
+
+// What repeats teach of the noise stands by their configuration, the cluster's name in it.
+TEST_F(Scaling, TakesARunThatNamesNoClusterForARepeatOfThoseThatDo) {
+  add_clean(1, 128, 7.2);
+  KeptRuns kept;
+  const auto configurations = [&] {
+    storage::Reader reader(database_path_);
+    std::vector<std::uint64_t> all;
+    for (const auto& run : kept.read(reader, parser::embedded_catalog(), {}, 100).scaling) {
+      all.push_back(run->published.noise.configuration);
+    }
+    return all;
+  };
+  const auto add_named = [&](std::int64_t job, const std::string& cluster) {
+    auto batch = clean_batch(job, 128, 7.3);
+    batch.configuration.set("cluster", cluster, parser::ConfigSource::llmb_config);
+    writer_->commit({&batch, 1});
+  };
+  const auto before = configurations().at(0);
+  add_named(2, "eos");
+  const auto of_one = configurations();
+  EXPECT_NE(of_one.at(0), before);
+  EXPECT_EQ(of_one.at(0), of_one.at(1));
+  add_named(3, "selene");
+  const auto of_two = configurations();
+  EXPECT_EQ(of_two.at(0), before) << "which of both is not known";
+  EXPECT_EQ(of_two.at(1), of_one.at(1));
+}
+
+TEST_F(Scaling, AndHistoryLeaveOutARunWithTooManySteps) {
+  const auto run = add_clean(1, 128, 7.2);
+  auto batch = clean_batch(2, 128, 7.3);
+  batch.facts.segments.front().step_count = 300'000;
+  batch.facts.segments.front().last_iteration = 299'999;
+  const auto longer = writer_->commit({&batch, 1}).front();
+  const std::string reason = "Window 1-1000000 holds more than 200000 steps of this run";
+  const Pairs question = {{"window", "1-1000000"}, {"include", "incomplete"}};
+  const Json scaling = get_json("/api/v1/scaling", question)["series"][0];
+  ASSERT_EQ(scaling["points"].size(), 1U);
+  ASSERT_EQ(scaling["points"][0]["runs"].size(), 1U);
+  EXPECT_EQ(scaling["points"][0]["runs"][0]["id"], run);
+  ASSERT_EQ(scaling["left_out"].size(), 1U);
+  EXPECT_EQ(scaling["left_out"][0]["id"], longer);
+  EXPECT_THAT(scaling["left_out"].dump(), HasSubstr(reason));
+  const Json history = get_json("/api/v1/history", question)["series"];
+  ASSERT_EQ(history.size(), 1U);
+  EXPECT_EQ(history[0]["runs"].size(), 1U);
+
+  report::RunSource source;
+  source.database = database_path_;
+  source.window = parser::parse_asked_window("1-1000000").value();
+  testing::internal::CaptureStderr();
+  const auto measured = report::measure_runs(source, parser::embedded_catalog());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("left out run " + std::to_string(longer) + " ("));
+  ASSERT_TRUE(measured) << measured.error().message;
+  ASSERT_EQ(measured->runs.size(), 2U);
+  EXPECT_THAT(measured->runs[1].judgement.summary.status_reason, HasSubstr(reason));
 }
 
 // Steps that nobody says were changed are not read again; those of a window that was forgotten are.

@@ -44,6 +44,15 @@ TEST_F(CommandLine, NamesTheOptionThatWasMeant) {
   EXPECT_THAT(run({"compare", "--wibdow=1-2", "."}).err, HasSubstr("did you mean '--window'?"));
 }
 
+TEST_F(CommandLine, NamesTheOptionOfAPartOfACommand) {
+  const ProgramRun job_log = run({"jobs", "log", "7", "--folow"});
+  EXPECT_EQ(job_log.exit_code, 2);
+  EXPECT_THAT(job_log.err, HasSubstr("there is no option '--folow'; did you mean '--follow'?"));
+  EXPECT_THAT(job_log.err, HasSubstr("\nllmb-report help jobs log lists what there is.\n"));
+  EXPECT_THAT(run({"token", "create", "ci", "--scop", "submit"}).err,
+              HasSubstr("did you mean '--scope'?"));
+}
+
 TEST_F(CommandLine, SaysThatAnOptionStandsBehindItsCommand) {
   const ProgramRun before = run({"--db", "x.db", "history"});
   EXPECT_EQ(before.exit_code, 2);

@@ -236,6 +236,17 @@ TEST_F(ComparingCommands, HistoryShowsRunsInTheOrderOfTheirStarts) {
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 + 1) << csv.out;
 }
 
+// Only what `compare` names is sides: each of which has to hold a log.
+TEST_F(ComparingCommands, OfTwoTreesOneMayHoldNoLog) {
+  std::filesystem::create_directory(folder_.path() / "old");
+  for (const char* const command : {"history", "scaling"}) {
+    const ProgramRun both = run({command, "old", "experiments"});
+    EXPECT_EQ(both.exit_code, 0) << both.err;
+    EXPECT_EQ(both.out, run({command, "experiments"}).out);
+  }
+  EXPECT_EQ(run({"compare", "old", "experiments"}).exit_code, 1);
+}
+
 TEST_F(ComparingCommands, ClustersAreKeptApart) {
   add(128, 21, 49, "selene");
   ASSERT_EQ(run({"ingest", "--once", "--db", "runs.db", "experiments"}).exit_code, 0);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "server/compat/whole_file.h"
 #include "server/sample/sample_tree.h"
 #include "tests/temporary_folder.h"
 
@@ -108,6 +109,17 @@ std::string mbridge_log(int first, int last, const std::string& unit, bool time_
     text += time_first ? figure + line : line + figure;
   }
   return text;
+}
+
+TEST_F(ShellParserTest, HoldsALogThatIsCutShortWhileItIsSearched) {
+  write("a.out", "training\n");
+  const std::string path = folder_ / "a.out";
+  const auto bytes = read_whole_file(path);
+  std::filesystem::resize_file(path, 0);
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(*bytes, "training\n");
+  EXPECT_EQ(read_whole_file(path), "");
+  EXPECT_FALSE(read_whole_file(folder_));
 }
 
 TEST_F(ShellParserTest, EqualsTheOracleOnTheSampleTree) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <string>
 
 #include "tests/patience.h"
 
@@ -39,6 +41,12 @@ TEST(CommandRun, EndsWhatHangsWithWhatItStarted) {
   CommandRun command = shell("sleep 600 & sleep 600");
   command.deadline = std::chrono::milliseconds(200);
   EXPECT_EQ(run_command(command).end, End::timed_out);
+}
+
+TEST(CommandRun, LetsBeWhatAProgramThatEndedLeftBehind) {
+  const CommandResult result = run_command(shell("sleep 600 >/dev/null 2>&1 & echo $!"));
+  EXPECT_EQ(result.end, End::exited);
+  EXPECT_EQ(kill(std::stoi(result.output), SIGKILL), 0);
 }
 
 TEST(CommandRun, BoundsTheOutput) {

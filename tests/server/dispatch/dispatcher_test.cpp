@@ -276,7 +276,10 @@ TEST_F(DispatcherTest, CancelsAtOnceWhatNobodyHasSent) {
   EXPECT_EQ(dispatcher_.cancel(job.id)->state, JobState::cancelled);
   JobSender sender(slurm_.settings, parser::embedded_catalog(), *slurm_.store, runner_);
   EXPECT_EQ(SendQueue(slurm_.settings, *slurm_.store, sender).send_queued(), 0U);
-  EXPECT_EQ(sender.send(job).job.state, JobState::cancelled) << "whoever read it before";
+  const SentJob sent = sender.send(job);
+  EXPECT_EQ(sent.job.state, JobState::cancelled) << "whoever read it before";
+  ASSERT_TRUE(sent.refusal);
+  EXPECT_EQ(sent.refusal->kind, Refusal::Kind::refused);
   EXPECT_EQ(slurm_.call_count("sbatch"), 0U);
   EXPECT_FALSE(has_launch_folder());
 }
@@ -353,6 +356,35 @@ TEST_F(DispatcherTest, BoundsWhatOneMayAskFor) {
   limited.submitted_by = "somebody else";
   EXPECT_FALSE(dispatcher_.submit(limited).refusal);
   EXPECT_EQ(slurm_.store->jobs(10).size(), 4U);
+}
+
+// They may be others by now; it asks for nothing new.
+TEST_F(DispatcherTest, RepeatsARequestWhateverItsLimitsAndPlansSayNow) {
+  SubmitRequest limited = request(2, "key");
+  limited.limits = {2, 2};
+  const SubmitOutcome first = dispatcher_.submit(limited);
+  ASSERT_THAT(first.jobs, SizeIs(2));
+  EXPECT_EQ(dispatcher_.submit(limited).jobs, first.jobs);
+  ClusterSettings changed = slurm_.settings;
+  changed.backend.clear();
+  changed.runner = "/nowhere/runner";
+  RunnerProbe runner(changed);
+  Dispatcher later(changed, parser::embedded_catalog(), *slurm_.store, runner);
+  EXPECT_EQ(later.submit(request(2)).refusal->kind, Refusal::Kind::invalid);
+  const SubmitOutcome again = later.submit(limited);
+  EXPECT_FALSE(again.refusal);
+  EXPECT_TRUE(again.is_repeated);
+  EXPECT_EQ(again.jobs, first.jobs);
+  EXPECT_EQ(later.submit(request(1, "key")).refusal->kind, Refusal::Kind::conflict);
+  // What the first request did not submit is asked for anew.
+  JobRecord refused = first.jobs[1];
+  refused.state = JobState::not_submitted;
+  refused.ended_at = refused.created_at;
+  ASSERT_TRUE(slurm_.store->update(refused));
+  limited.limits = {{}, 1};
+  EXPECT_EQ(dispatcher_.submit(limited).refusal->kind, Refusal::Kind::too_many);
+  limited.limits = {{}, 2};
+  EXPECT_THAT(dispatcher_.submit(limited).is_new, testing::ElementsAre(false, true));
 }
 
 // Of 256 launches of one second none is named after a second to come.

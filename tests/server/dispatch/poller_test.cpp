@@ -107,7 +107,8 @@ TEST_F(PollerTest, LearnsNothingFromAnAnswerThatIsNone) {
     EXPECT_EQ(now(job), before) << answer;
   }
   slurm_.settings.command_path = slurm_.folder() + "/nowhere";
-  EXPECT_THAT(poller_.poll_once().error, HasSubstr("squeue cannot be started"));
+  EXPECT_THAT(poller_.poll_once().error, HasSubstr("squeue cannot be started: it is not in "));
+  EXPECT_THAT(poller_.poll_once().error, HasSubstr("Are Slurm's commands installed"));
   EXPECT_EQ(now(job), before);
   EXPECT_EQ(slurm_.call_count("sacct"), 0U);
 }
@@ -403,8 +404,27 @@ TEST_F(PollerRecoveryTest, GivesUpWhatACommandLineNeverSent) {
   poll_at(std::chrono::minutes(61));
   EXPECT_EQ(now(job).state, JobState::not_submitted);
   JobSender sender(slurm_.settings, parser::embedded_catalog(), *slurm_.store, runner);
-  sender.send(job);
+  const SentJob sent = sender.send(job);
+  ASSERT_TRUE(sent.refusal) << "its command says that it was not submitted";
+  EXPECT_THAT(sent.refusal->message, HasSubstr("submit it again"));
   EXPECT_EQ(slurm_.call_count("sbatch"), 0U);
+}
+
+// It sends one job after another, which may take hours.
+TEST_F(PollerRecoveryTest, GivesUpNothingOfACommandLineThatStillSends) {
+  RunnerProbe runner(slurm_.settings);
+  Dispatcher dispatcher(slurm_.settings, parser::embedded_catalog(), *slurm_.store, runner);
+  const auto jobs =
+      dispatcher.submit({{small_submission(), small_submission()}, "somebody", "", false, {}}).jobs;
+  JobRecord sent = jobs[0];
+  sent.state = JobState::cancelled;
+  sent.sbatch_called_at = instant_text(wall_now() + std::chrono::minutes(50));
+  sent.ended_at = sent.sbatch_called_at;
+  ASSERT_TRUE(slurm_.store->update(sent));
+  poll_at(std::chrono::minutes(100));
+  EXPECT_EQ(now(jobs[1]).state, JobState::submitting);
+  poll_at(std::chrono::minutes(111));
+  EXPECT_EQ(now(jobs[1]).state, JobState::not_submitted);
 }
 
 TEST_F(PollerRecoveryTest, CancelsWhatWasToBeCancelledBeforeItWasFound) {

@@ -46,6 +46,16 @@ TEST(RunnerVerdict, IsNoneWhereTheRunnerSaysNothingOfTheOptions) {
   }
 }
 
+TEST(RunnerFacts, SayOfARunnerThatCannotBeStartedWhatToDo) {
+  SlurmStandIn slurm;
+  slurm.settings.runner = slurm.folder() + "/runner";
+  SlurmStandIn::write(slurm.settings.runner, "no program\n");
+  const std::string trouble = ask_runner(slurm.settings).trouble;
+  EXPECT_THAT(trouble, AllOf(HasSubstr("cannot be started: Permission denied"),
+                             HasSubstr("'runner'"), HasSubstr("--copy-runner")));
+  EXPECT_THAT(trouble, testing::Not(HasSubstr("Slurm")));
+}
+
 class RunnerTrial : public testing::Test {
  protected:
   // Says which options it was given beside --dry-run, and then does as `lines` of shell say.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "server/http/service.h"
 #include "tests/server/http/test_server.h"
 
 namespace llmb::http {
@@ -146,6 +147,26 @@ TEST(Limits, RefuseForeignHostsOnTheLoopback) {
       client.request("GET http://evil.example.org/json HTTP/1.1\r\nHost: localhost\r\n\r\n").status,
       421);
   EXPECT_EQ(server.handled, 3);
+}
+
+TEST(Limits, GuardEveryAddressOfTheLoopback) {
+  const Router router;
+  const auto asked_at = [&](const std::string& address, const std::string& host) {
+    ServerOptions options;
+    options.address = address;
+    Request request;
+    request.host = host;
+    const auto refusal = Service(options, router).check_host(request);
+    return refusal ? *refusal->body : "";
+  };
+  for (const char* const address : {"127.0.0.2", "::1", "0:0:0:0:0:0:0:1", "localhost"}) {
+    EXPECT_THAT(asked_at(address, "evil.example.org"), HasSubstr("--allow-host")) << address;
+  }
+  EXPECT_EQ(asked_at("127.0.0.2", "127.0.0.2:8642"), "");
+  EXPECT_EQ(asked_at("0:0:0:0:0:0:0:1", "[::1]:8642"), "");
+  EXPECT_THAT(asked_at("127.0.0.2", "evil.example.org"), HasSubstr("use 127.0.0.2, or"));
+  EXPECT_THAT(asked_at("::1", "evil.example.org"), HasSubstr("use [::1], or"));
+  EXPECT_EQ(asked_at("10.0.0.1", "any.example.org"), "");
 }
 
 TEST(Limits, CutAMessageThatTrickles) {

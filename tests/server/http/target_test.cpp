@@ -83,13 +83,15 @@ TEST(Target, AcceptsDotsThatAreNoSegments) {
 TEST(HostCheck, KnowsTheLoopbackAndWhatIsAllowed) {
   const std::vector<std::string> allowed = {"bench.example.org", "other.example.org:8080"};
   for (const char* host :
-       {"localhost", "LOCALHOST:8642", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:8642",
-        "bench.example.org", "Bench.Example.Org:443", "other.example.org:8080"}) {
+       {"localhost", "LOCALHOST:8642", "127.0.0.1", "127.0.0.1:1", "127.0.0.2:8642", "[::1]",
+        "[::1]:8642", "[0:0:0:0:0:0:0:1]:8642", "bench.example.org", "Bench.Example.Org:443",
+        "other.example.org:8080"}) {
     EXPECT_TRUE(host_is_allowed(host, allowed)) << host;
   }
   for (const char* host :
        {"evil.example.org", "localhost.evil.org", "127.0.0.1.evil.org", "localhost:80@evil.org",
-        "other.example.org", "localhost:8x", "::1", "bench.example.org.", "", ":80"}) {
+        "other.example.org", "localhost:8x", "::1", "[127.0.0.1]", "[localhost]", "128.0.0.1",
+        "bench.example.org.", "", ":80"}) {
     EXPECT_FALSE(host_is_allowed(host, allowed)) << host;
   }
 }

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <csignal>
+
+#include "server/cli/backfill_plan.h"
+#include "server/cli/stop_signals.h"
 #include "server/push/log_text_request.h"
 #include "tests/server/serve/backfill_fixture.h"
 #include "tests/server/serve/cutting_proxy.h"
@@ -120,7 +124,9 @@ TEST_F(BackfillTest, RefusesAnotherBackfillInItsWorkFolder) {
   EXPECT_THAT(refused(port_, {"--push-logs", tree_}), HasSubstr("it sends no text of logs"));
   EXPECT_THAT(refused(0, {"--task", "5"}), HasSubstr("has 4 tasks, and no task 5"));
   std::ofstream(work_.manifest_file()) << "{}";
-  EXPECT_THAT(refused(port_, {tree_}), HasSubstr("is no manifest of a back-fill"));
+  const Said unreadable = backfill(port_, {tree_});
+  EXPECT_EQ(unreadable.exit_code, 1);
+  EXPECT_THAT(unreadable.errors, HasSubstr("is no manifest of a back-fill"));
 }
 
 TEST_F(BackfillTest, AsksTheServerBeforeTheFirstTask) {
@@ -160,12 +166,33 @@ TEST_F(BackfillTest, SaysInItsStatusWhatIsInTheWayOfATaskThatRuns) {
 }
 
 TEST_F(BackfillTest, SaysWhatIsMissing) {
-  EXPECT_THAT(backfill(0, {tree_}).errors, HasSubstr("say where to: --push URL"));
+  const Said nowhere = backfill(0, {tree_});
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.errors, HasSubstr("say where to: --push URL"));
   EXPECT_THAT(backfill(0, {"--status"}).errors, HasSubstr("there is no back-fill in"));
   std::filesystem::create_directory(folder_.file("empty"));
-  EXPECT_THAT(backfill(port_, {folder_.file("empty")}).errors, HasSubstr("there is no log in"));
+  const Said empty = backfill(port_, {folder_.file("empty")});
+  EXPECT_EQ(empty.exit_code, 1) << "nothing is wrong with the arguments";
+  EXPECT_THAT(empty.errors, HasSubstr("there is no log in"));
   std::filesystem::remove(token_file_);
   EXPECT_THAT(backfill(port_, {tree_}).errors, HasSubstr("cannot read a token from"));
+}
+
+TEST_F(BackfillTest, IsEndedBySignalsWhileItMeasures) {
+  BackfillArguments arguments;
+  arguments.roots = {tree_};
+  arguments.push.url = "http://127.0.0.1:" + std::to_string(port_);
+  arguments.push.token_file = token_file_;
+  arguments.push.cluster = "eos";
+  const StopSignals signals;
+  // As Ctrl-C would end it then.
+  const auto plan = plan_backfill(arguments, work_, signals, [](const backfill::Manifest&) {
+    std::raise(SIGINT);
+    return tl::expected<void, BackfillRefusal>();
+  });
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().exit_code, kSignalExit + SIGINT);
+  EXPECT_THAT(plan.error().message, HasSubstr("stopped while measuring"));
 }
 
 }  // namespace

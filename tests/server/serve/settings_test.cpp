@@ -6,6 +6,7 @@
 #include "server/cli/listen_address.h"
 #include "server/cli/serve_settings.h"
 #include "server/cli/watched_trees.h"
+#include "server/http/server_options.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::cli {
@@ -23,7 +24,7 @@ std::string complaint(const std::string& yaml) {
 }
 
 TEST(ServeConfiguration, ReadsEveryKeyOfItsHelp) {
-  std::string help(kConfigurationHelp);
+  std::string help = configuration_help();
   help.erase(0, help.find('\n') + 1);
   const ServeSettings settings = parse_serve_configuration(help, "/etc/llmb.yaml");
   ASSERT_EQ(settings.roots.size(), 2U);
@@ -43,7 +44,7 @@ TEST(ServeConfiguration, ReadsEveryKeyOfItsHelp) {
   EXPECT_EQ(settings.allow_network_file_system, false);
   EXPECT_EQ(settings.http_threads, 2);
   EXPECT_EQ(settings.reader_threads, 2);
-  EXPECT_EQ(settings.connections_max, 16384);
+  EXPECT_EQ(settings.connections_max, static_cast<int>(http::ServerOptions().connections_max));
   EXPECT_EQ(settings.open_files_max, 256);
   EXPECT_EQ(settings.metadata_operations_per_s_max, 2000);
   ASSERT_EQ(settings.retention.size(), 3U);
