@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, overflow } from "./site.mjs";
+import { browser, daemon, overflow, setTime } from "./site.mjs";
 
 const cell = (page, words) => page.locator("button.cell").filter({ hasText: words });
 
@@ -49,6 +49,30 @@ describe("the board", () => {
       );
       await page.getByLabel("GPU type").selectOption("gb200");
       await page.waitForURL(/gpu_type=gb200/);
+    });
+  });
+
+  test("is stepped back to where it was left, and reloaded there", async () => {
+    const size = { viewport: { width: 1440, height: 500 } };
+    await withPage(browser, `${daemon.url}/`, size, async (page) => {
+      const scrolledTo = (top) =>
+        until(`${top} px`, async () => (await page.evaluate(() => scrollY)) === top);
+      await page.locator("button.cell").last().waitFor();
+      await page.evaluate(() => scrollTo(0, 700));
+      await page.evaluate(() => document.querySelector('nav a[href="/health"]').click());
+      await page.locator(".facts").first().waitFor();
+      await scrolledTo(0);
+      await page.goBack();
+      await page.locator("button.cell").last().waitFor();
+      await scrolledTo(700);
+      await page.goForward();
+      await page.locator(".facts").first().waitFor();
+      await scrolledTo(0);
+      await page.goBack();
+      await scrolledTo(700);
+      await page.reload();
+      await page.locator("button.cell").last().waitFor();
+      await scrolledTo(700);
     });
   });
 
@@ -109,7 +133,9 @@ describe("the board", () => {
     const options = { permissions: ["clipboard-read", "clipboard-write"] };
     await withPage(browser, `${daemon.url}/?gpu_type=gb200`, options, async (page) => {
       await page.getByRole("button", { name: "Copy as Markdown" }).click();
-      await page.getByText("copied").waitFor();
+      const told = page.getByRole("status").filter({ hasText: "copied" });
+      await told.waitFor();
+      await told.waitFor({ state: "detached" }); // it is not said for ever
       const markdown = await page.evaluate(() => navigator.clipboard.readText());
       assert.match(markdown, /^\| workload \| GPU type \| GPUs \|/);
       assert.match(markdown, /\| grok1 314b bf16 \| gb200 \| 256 \|/);
@@ -128,7 +154,7 @@ describe("the board", () => {
     );
     assert.equal(runs.length, 2);
     await withPage(browser, `${daemon.url}/?gpu_type=gb200`, options, async (page) => {
-      await page.clock.setFixedTime(Date.parse(runs[0].launched_at) + 30 * 86_400_000);
+      await setTime(page, Date.parse(runs[0].launched_at) + 30 * 86_400_000);
       await page.getByRole("link", { name: "Certification" }).click();
       await page.waitForURL(/view=certification/);
       const suite = page.getByRole("region", { name: "Certification of gb200", exact: true });
@@ -146,7 +172,7 @@ describe("the board", () => {
       await until("the CSV", async () =>
         (await page.evaluate(() => navigator.clipboard.readText())).startsWith("GPU type,workload,"),
       );
-      await page.clock.setFixedTime(Date.parse(runs[0].launched_at) + 400 * 86_400_000);
+      await setTime(page, Date.parse(runs[0].launched_at) + 400 * 86_400_000);
       await page.reload();
       await row.getByText(/^The aim is met. Its newest 2 runs are all older than 12 months/).waitFor();
       await page.getByRole("link", { name: "Results" }).click();

@@ -53,9 +53,34 @@ describe("the history page", () => {
       await first.getByRole("button", { name: "Copy as CSV" }).click();
       const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
       await until("the CSV", async () => (await clipboard()).startsWith("started,"));
-      assert.equal((await clipboard()).trim().split("\r\n").length, 1 + runs.length);
+      const lines = (await clipboard()).trim().split("\r\n");
+      assert.equal(lines.length, 1 + runs.length);
+      const { launched_at: started, id, job_id: job, step_time_s_median: median } = runs[0];
+      assert.ok(lines[1].startsWith(`${started},${id},${job ?? ""},${median},`), lines[1]);
       await first.getByRole("link", { name: `run ${runs[0].id}`, exact: true }).click();
       await page.waitForURL(new RegExp(`/runs/${runs[0].id}$`));
+    });
+  });
+
+  test("leads from each change to its configuration, however many changed", async () => {
+    const series = await weekly();
+    const options = { viewport: { width: 1440, height: 900 } };
+    await withPage(browser, `${daemon.url}/health`, options, async (page) => {
+      await page.route(/\/api\/v1\/history/, async (route) => {
+        const response = await route.fetch();
+        const many = Array.from({ length: 30 }, (_, at) => ({ ...series, workload: `many${at}` }));
+        await route.fulfill({ response, json: { ...(await response.json()), series: many } });
+      });
+      await page.getByRole("link", { name: "History", exact: true }).click();
+      await page.getByRole("combobox", { name: /^changes/ }).selectOption("any");
+      const last = page.locator(".history-told .findings").getByRole("link", { name: /^many29 / });
+      await last.first().click();
+      const shown = section(page).filter({ has: page.getByRole("heading", { name: /^many29 / }) });
+      await shown.waitFor();
+      await until("it is in sight", async () => {
+        const { y } = await shown.boundingBox();
+        return y >= -1 && y < 900;
+      });
     });
   });
 

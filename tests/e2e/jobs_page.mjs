@@ -81,6 +81,55 @@ describe("the form that submits jobs", { skip }, () => {
     });
   });
 
+  test("keeps what is filled in while the service does not answer, and says so", async () => {
+    const url = `${service.url}/jobs?${kSubmission}`;
+    await withPage(browser, url, {}, async (page, complaints) => {
+      const field = page.getByLabel("token of the scope submit");
+      await field.fill("half of a token");
+      complaints.expect(/ERR_|Failed to load resource/);
+      await page.route(/\/api\/v1\/status$/, (route) => route.abort("connectionrefused"));
+      await page.getByRole("heading", { name: "No answer from llmb-report" }).waitFor();
+      assert.equal(await field.inputValue(), "half of a token");
+      await page.unroute(/\/api\/v1\/status$/);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.locator(".panel-problem").waitFor({ state: "detached" });
+      assert.equal(await field.inputValue(), "half of a token");
+    });
+  });
+
+  test("follows a job's log for who sees its end, and another start's from its own beginning", async () => {
+    const log = { path: "/logs/first.out", text: "of the first start\n".repeat(300) };
+    const [job] = (await service.get("/api/v1/jobs")).jobs;
+    await withPage(browser, `${service.url}/health`, {}, async (page) => {
+      await page.route(/\/api\/v1\/jobs\/\d+\/log\?/, async (route) => {
+        const query = new URL(route.request().url()).searchParams;
+        const offset = Math.min(Number(query.get("offset") ?? 0), log.text.length);
+        const { length } = log.text;
+        const of = { of: "run", path: log.path, size_bytes: length, job_has_ended: false };
+        const json = { ...of, offset, text: log.text.slice(offset), next_offset: length };
+        await route.fulfill({ json });
+      });
+      await page.getByRole("link", { name: "Jobs", exact: true }).click();
+      await page.locator(`main a[href="/jobs/${job.id}"]`).click();
+      const box = page.getByLabel("The end of the log");
+      const holds = (words) =>
+        until(words, async () => (await box.innerText()).trimEnd().endsWith(words));
+      const below = () =>
+        box.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
+      await holds("of the first start");
+      assert.ok((await below()) < 2, "the end is in sight");
+      await box.evaluate((one) => one.scrollTo(0, 0));
+      log.text += "and it goes on";
+      await holds("and it goes on");
+      assert.equal(await box.evaluate((one) => one.scrollTop), 0, "the reader is elsewhere");
+      log.path = "/logs/second.out";
+      log.text = "of the second start\n".repeat(400);
+      await holds("of the second start");
+      assert.doesNotMatch(await box.innerText(), /first start/);
+      assert.ok((await below()) < 2, "the end is in sight");
+    });
+  });
+
   test("keeps the other columns in sight beside a long error of Slurm", async () => {
     await withPage(browser, `${service.url}/health`, {}, async (page) => {
       await page.route(/\/api\/v1\/jobs(\?|$)/, async (route) => {

@@ -103,12 +103,23 @@ describe("live", () => {
       const iterations = async () =>
         (await cells(page, "progress").allInnerTexts()).map((text) => parseInt(text, 10)).join();
       await until("both rows", async () => (await iterations()) === "3,5");
+      await page.keyboard.press("j");
+      const active = page.locator("table.runs tr.is-active");
+      await active.waitFor();
+      const id = await active.getAttribute("data-run");
       logs[0].growTo(8);
       await until("the row in its place", async () => (await iterations()) === "8,5");
       await page.getByRole("status").getByText(/changed since this list was sorted/).waitFor();
-      await page.getByRole("button", { name: "Sort again" }).click();
+      await page.getByRole("button", { name: "Sort again" }).press("Enter");
       await until("the order", async () => (await iterations()) === "5,8");
       assert.equal(await page.getByRole("button", { name: "Sort again" }).count(), 0);
+      const sortedHead = page.getByRole("button", { name: /^Iteration/ });
+      await until("the focus", () =>
+        sortedHead.evaluate((button) => button === document.activeElement),
+      );
+      assert.equal(await active.getAttribute("data-run"), id, "active wherever it moved");
+      await page.keyboard.press("x");
+      await page.waitForURL(new RegExp(`pick=${id}$`));
     });
   });
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, cells, daemon, rows } from "./site.mjs";
+import { browser, cells, daemon, rows, setTime } from "./site.mjs";
 
 const kClicksMax = 3;
 
@@ -84,7 +84,7 @@ describe("a newcomer finds out", () => {
     const change = slowed.changes.at(-1);
     const since = new Date(slowed.runs[change.at].launched_at);
     await ask("the regression", async (page, click) => {
-      await page.clock.setFixedTime(since.getTime() + 20 * 86_400_000);
+      await setTime(page, since.getTime() + 20 * 86_400_000);
       await click(nav(page, "History"));
       await page.getByRole("heading", { name: /^Slower in the last 30 days: 1 of/ }).waitFor();
       const told = page.locator(".history-told li").filter({ hasText: "slower" });

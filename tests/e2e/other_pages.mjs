@@ -125,3 +125,23 @@ describe("everywhere", () => {
     });
   });
 });
+
+describe("an address that asks for what there is not", () => {
+  for (const [address, complaint, wayBack] of [
+    ["/references?document=old", "No document is called 'old'", "/references"],
+    ["/scaling?workload=typo", "No series is of the workload 'typo'", "/scaling"],
+    ["/scaling?cluster=typo", "No cluster is called 'typo'", "/scaling"],
+    ["/history?cluster=typo", "No cluster is called 'typo'", "/history"],
+    ["/history?days=14", "There is no choice of days '14'", "/history"],
+    ["/?cluster=typo&gpu_type=gb200", "No cluster is called 'typo'", "/?gpu_type=gb200"],
+  ]) {
+    test(`is told so: ${address}`, async () => {
+      await withPage(browser, daemon.url + address, {}, async (page) => {
+        const panel = page.locator(".panel").filter({ hasText: complaint });
+        await panel.getByRole("link", { name: /^Show/ }).click();
+        await panel.waitFor({ state: "detached" });
+        assert.equal(page.url(), daemon.url + wayBack);
+      });
+    });
+  }
+});

@@ -199,8 +199,9 @@ describe("every plot", () => {
         await svg.focus();
         await page.keyboard.press("+");
         await changed(whole);
-        await plot.getByRole("button", { name: "Show all of it" }).click();
+        await plot.getByRole("button", { name: "Show all of it" }).press("Enter");
         await until("everything", async () => (await view()) === whole);
+        assert.ok(await svg.evaluate((one) => one === document.activeElement), "the focus");
       });
     }
   });

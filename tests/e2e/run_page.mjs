@@ -49,7 +49,7 @@ describe("the page of a run", () => {
       await page.getByText("Window 20-30 is whole.").waitFor();
       const count = page.locator(".numbers tbody td").first();
       assert.equal(await count.innerText(), "11");
-      await page.getByRole("button", { name: `Back to ${run.window}` }).click();
+      await page.getByRole("button", { name: `Back to ${run.window}` }).press("Enter");
       await page.getByText(`Window ${run.window} is whole.`).waitFor();
     });
   });

@@ -56,6 +56,48 @@ describe("the runs page", () => {
     });
   });
 
+  test("is stepped back to where it was left, though it was left at two places", async () => {
+    const size = { viewport: { width: 1440, height: 600 } };
+    await withPage(browser, `${daemon.url}/runs`, size, async (page) => {
+      const scrolledTo = (top) =>
+        until(`${top} px`, async () => (await page.evaluate(() => scrollY)) === top);
+      const leave = (name) => page.getByRole("link", { name, exact: true }).click();
+      await rows(page).first().waitFor();
+      await page.evaluate(() => scrollTo(0, 2000));
+      await page.locator('table.runs tr[aria-rowindex="40"][data-run]').waitFor();
+      await page.evaluate(() => document.querySelector('nav a[href="/health"]').click());
+      await page.locator(".facts").first().waitFor();
+      await leave("Runs");
+      await rows(page).first().waitFor();
+      await scrolledTo(2000);
+      await page.evaluate(() => scrollTo(0, 0));
+      await leave("Health");
+      await page.locator(".facts").first().waitFor();
+      await page.goBack();
+      await rows(page).first().waitFor();
+      await scrolledTo(0);
+      await page.goBack();
+      await page.goBack();
+      await rows(page).first().waitFor();
+      await scrolledTo(2000);
+    });
+  });
+
+  test("goes on where rows could not be had, once they are asked for again", async () => {
+    const { total } = await daemon.get("/api/v1/runs?limit=1");
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page, complaints) => {
+      await rows(page).first().waitFor();
+      complaints.expect(/ERR_|Failed to load resource/);
+      await page.route(/cursor=/, (route) => route.abort("connectionrefused"));
+      await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+      const again = page.getByRole("button", { name: "Try again" });
+      await again.waitFor();
+      await page.unroute(/cursor=/);
+      await again.evaluate((button) => button.click()); // the reader is where the rows lack
+      await page.locator(`table.runs tr[aria-rowindex="${total + 1}"][data-run]`).waitFor();
+    });
+  });
+
   test("moves and picks by keyboard", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();
@@ -167,6 +209,35 @@ describe("the runs page", () => {
       await page.waitForURL(/status=failed/);
       await page.getByRole("button", { name: "Forget the view what failed" }).click();
       assert.equal(await page.getByRole("link", { name: "what failed" }).count(), 0);
+    });
+  });
+
+  test("gives the focus on where a button goes once it is pressed", async () => {
+    await withPage(browser, `${daemon.url}/runs?sort=id`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      const hasFocus = (what) =>
+        until(`the focus on ${what}`, () => what.evaluate((one) => one === document.activeElement));
+      const press = (name) => page.getByRole("button", { name, exact: true }).press("Enter");
+      const columns = popUp(page, "Columns");
+      await columns.locator("summary").click();
+      await columns.getByLabel("Window").check();
+      await press("The usual ones");
+      await hasFocus(columns.locator("summary"));
+      const views = popUp(page, "Views");
+      await views.locator("summary").click();
+      await views.getByLabel("keep this view as").fill("by id");
+      await press("Keep");
+      await press("Forget the view by id");
+      await hasFocus(views.locator("summary"));
+      const dtypes = popUp(page, "dtype");
+      await dtypes.locator("summary").click();
+      await dtypes.getByRole("checkbox").first().check();
+      await press("Any dtype");
+      await hasFocus(dtypes.locator("summary"));
+      const pick = rows(page).first().getByRole("checkbox");
+      await pick.check();
+      await press("Pick none");
+      await hasFocus(pick);
     });
   });
 

@@ -124,6 +124,17 @@ export function overflow(page) {
   });
 }
 
+// Of both clocks: the page goes by the server's.
+export async function setTime(page, ms) {
+  await page.unroute(/\/api\/v1\/status$/);
+  await page.route(/\/api\/v1\/status$/, async (route) => {
+    const response = await route.fetch();
+    const headers = { ...response.headers(), date: new Date(ms).toUTCString() };
+    await route.fulfill({ response, headers });
+  });
+  await page.clock.setFixedTime(ms);
+}
+
 export async function findRun(query) {
   const { runs } = await daemon.get(`/api/v1/runs?limit=1&${query}`);
   assert.equal(runs.length, 1, query);

@@ -4,7 +4,7 @@ import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../../
 import { boardRows } from "../../web/src/state/board";
 
 export const ofOne = (references: readonly Reference[], scaling: Scaling) =>
-  boardRows(references, { cluster: null, scaling });
+  boardRows(references, { cluster: null, scaling }, "utc");
 
 export const kPublicNoise = {
   source: "public runs",

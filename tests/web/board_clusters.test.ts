@@ -33,13 +33,13 @@ const kRoot = {
 };
 
 const badge = (rows: Parameters<typeof boardBadge>[0], isStale = false) =>
-  boardBadge(rows, () => isStale, "2026-02-01T10:00:00Z");
+  boardBadge(rows, () => isStale, "2026-02-01");
 
 test("clusters that only the runs name are boards of their own", async () => {
   const all = joined(measured("bf16", 1, "alpha"), measured("fp8", 2, "beta"));
   const answer = await askBoard("", kAbort, asked(all));
   assert.deepEqual(answer.clusters, ["alpha", "beta"]);
-  const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one));
+  const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one, "utc"));
   const shown = overview(ofEach).map((row) => [row.name, row.cluster, row.cells[0]?.state]);
   assert.deepEqual(shown, [
     ["grok1 314b bf16", "alpha", "met"],
@@ -48,6 +48,12 @@ test("clusters that only the runs name are boards of their own", async () => {
   ]);
   const table = boardTable(overview(ofEach), () => false);
   assert.deepEqual(table.rows.map((row) => row[table.heads.indexOf("cluster")]), ["alpha", "beta", ""]);
+  const many = ofEach.slice(0, 1).map((row) => ({
+    ...row,
+    cells: row.cells.map((cell) => ({ ...cell, runCount: 1_234 })),
+  }));
+  const counted = boardTable(many, () => false);
+  assert.equal(counted.rows[0]?.[counted.heads.indexOf("runs")], "1234", "for other programs");
   assert.match(badge(ofEach), />alpha: met by 1 of 3, beta: met by 1 of 3 on 2026-02-01</);
 });
 
@@ -55,7 +61,7 @@ test("of one cluster the board is one, with no name in it", async () => {
   const all = measured("bf16", 1, "alpha");
   const answer = await askBoard("", kAbort, asked(all));
   assert.deepEqual(answer.answers.map(({ cluster }) => cluster), [null]);
-  const rows = answer.answers.flatMap((one) => boardRows(answer.references, one));
+  const rows = answer.answers.flatMap((one) => boardRows(answer.references, one, "utc"));
   assert.ok(!boardTable(rows, () => false).heads.includes("cluster"));
   assert.match(badge(rows), />met by 1 of 3 on 2026-02-01</);
   const chosen = await askBoard("alpha", kAbort, asked(all));
@@ -77,14 +83,14 @@ test("runs of no named cluster are not those of the only one that is named", asy
   const all = joined(measured("bf16", 1, "alpha"), measured("bf16", 3));
   const answer = await askBoard("", kAbort, asked(all));
   assert.deepEqual(answer.answers.map(({ cluster }) => cluster), ["alpha", kNoCluster]);
-  const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one));
+  const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one, "utc"));
   const runs = ofEach.map(({ cells }) => cells[0]?.runs ?? []).filter((ids) => ids.length > 0);
   assert.deepEqual(runs, [[1], [3]]);
 });
 
 test("a badge says which of its results are stale, and shows where all are", async () => {
   const answer = await askBoard("", kAbort, asked(measured("bf16", 1, "alpha")));
-  const rows = answer.answers.flatMap((one) => boardRows(answer.references, one));
+  const rows = answer.answers.flatMap((one) => boardRows(answer.references, one, "utc"));
   const old = badge(rows, true);
   assert.match(old, />met by 1 of 3, 1 of them stale on 2026-02-01</);
   const fillOf = (svg: string) => /fill="(#[0-9a-f]{6})"\/><text/.exec(svg)?.[1];
@@ -92,7 +98,11 @@ test("a badge says which of its results are stale, and shows where all are", asy
 });
 
 test("a cluster's name is text in the badge", () => {
-  const rows = boardRows([reference({})], { cluster: "a<b>&", scaling: scaling(null, null) });
+  const rows = boardRows(
+    [reference({})],
+    { cluster: "a<b>&", scaling: scaling(null, null) },
+    "utc",
+  );
   assert.match(badge(rows), />a&lt;b&gt;&amp;: met by 0 of 1 on 2026-02-01</);
 });
 

@@ -11,6 +11,7 @@ import {
   suiteName,
   suites,
 } from "../../web/src/state/certification";
+import { inZone } from "./in_zone";
 
 const reference = (gpu_count: number): Reference => ({
   workload: "pretrain_grok1",
@@ -69,14 +70,14 @@ const kStarts = new Map([
 const kNow = Date.parse("2026-06-01T00:00:00Z");
 
 const only = (changes: Partial<BoardCell>, now = kNow) => {
-  const [one] = certifications([row([cell(512, { state: "met", ...changes })])], kStarts, now);
+  const [one] = certifications([row([cell(512, { state: "met", ...changes })])], kStarts, now, "utc");
   assert.ok(one);
   return one;
 };
 
 test("a workload is looked at where it has 512 GPUs, or the most below", () => {
   const scale = (...counts: number[]) =>
-    certifications([row(counts.map((count) => cell(count)))], kStarts, kNow)[0]?.cell.reference
+    certifications([row(counts.map((count) => cell(count)))], kStarts, kNow, "utc")[0]?.cell.reference
       .gpu_count;
   assert.equal(scale(128, 256, 512, 1024), 512);
   assert.equal(scale(8, 64), 64);
@@ -85,14 +86,14 @@ test("a workload is looked at where it has 512 GPUs, or the most below", () => {
 
 test("a proxy certifies nothing", () => {
   const proxy = cell(128, { reference: { ...reference(128), is_proxy: true } });
-  assert.deepEqual(certifications([row([proxy])], kStarts, kNow), []);
-  const [one] = certifications([row([cell(64), proxy])], kStarts, kNow);
+  assert.deepEqual(certifications([row([proxy])], kStarts, kNow, "utc"), []);
+  const [one] = certifications([row([cell(64), proxy])], kStarts, kNow, "utc");
   assert.equal(one?.cell.reference.gpu_count, 64);
 });
 
 test("what no run can be held against is told apart, and asks for no run", () => {
   const unjudged = cell(512, { state: "unjudged", words: "No run can.", repeats: 0 });
-  const [suite] = suites(certifications([row([unjudged]), row([cell(256)])], kStarts, kNow));
+  const [suite] = suites(certifications([row([unjudged]), row([cell(256)])], kStarts, kNow, "utc"));
   assert.ok(suite);
   assert.deepEqual([suite.certifiedCount, suite.unjudgedCount, suite.of.length], [0, 1, 2]);
   assert.equal(suiteCommands(suite).split("\n").length, 1);
@@ -102,6 +103,19 @@ test("three runs are valid for a year from the oldest of the newest three", () =
   const one = only({ runs: [4, 1, 2, 3] });
   assert.deepEqual([one.state, one.validUntil], ["certified", "2027-01-10T08:00:00.000Z"]);
   assert.equal(one.repeats, 0);
+});
+
+test("its days are those of the zone that is shown", () => {
+  inZone("Asia/Tokyo", () => {
+    const late = new Map([[1, "2025-05-01T20:00:00Z"]]);
+    const rows = [row([cell(512, { state: "met", runs: [1] })])];
+    const [one] = certifications(rows, late, kNow, "local");
+    assert.match(one?.words ?? "", /it expired on 2026-05-02\./);
+    const three = [row([cell(512, { state: "met", runs: [1, 2, 3] })])];
+    const starts = new Map([1, 2, 3].map((id) => [id, "2026-03-01T20:00:00Z"]));
+    const table = certificationTable(suites(certifications(three, starts, kNow, "local")), "local");
+    assert.equal(table.rows[0]?.[table.heads.indexOf("valid until")], "2027-03-02");
+  });
 });
 
 test("one of the runs may be profiled, and no more", () => {
@@ -151,25 +165,25 @@ test("a GPU type is certified by all its workloads, until the first of them expi
   const later = new Map([...kStarts, [5, "2026-05-01T00:00:00Z"], [6, "2026-05-02T00:00:00Z"]]);
   const newer = row([cell(512, { state: "met", runs: [2, 5, 6] })]);
   const open = row([cell(256)], "h100");
-  const [gb200, h100] = suites(certifications([open, newer, done], later, kNow));
+  const [gb200, h100] = suites(certifications([open, newer, done], later, kNow, "utc"));
   assert.deepEqual(
     [gb200?.gpuType, gb200?.certifiedCount, gb200?.validUntil],
     ["gb200", 2, "2027-01-10T08:00:00.000Z"],
   );
   assert.deepEqual([h100?.gpuType, h100?.certifiedCount, h100?.validUntil], ["h100", 0, null]);
-  const half = suites(certifications([done, row([cell(512)])], later, kNow))[0];
+  const half = suites(certifications([done, row([cell(512)])], later, kNow, "utc"))[0];
   assert.deepEqual([half?.certifiedCount, half?.validUntil], [1, null]);
 });
 
 test("the commands are those of what is open, and the table has every workload", () => {
   const done = row([cell(512, { state: "met", runs: [1, 2, 3] })]);
-  const [suite] = suites(certifications([done, row([cell(256)])], kStarts, kNow));
+  const [suite] = suites(certifications([done, row([cell(256)])], kStarts, kNow, "utc"));
   assert.ok(suite);
   assert.equal(
     suiteCommands(suite),
     "llmb-report submit -w pretrain_grok1 -s 314b --dtype fp8 --gpu-type gb200 --scale 256 -r 3",
   );
-  const { heads, rows } = certificationTable([suite]);
+  const { heads, rows } = certificationTable([suite], "utc");
   assert.equal(heads.at(-1), "valid until");
   assert.deepEqual(
     rows.map((cells) => cells.at(-1)),
@@ -188,7 +202,7 @@ const earlier: Variant = {
 test("runs of an earlier environment certify nothing, and are named where runs are missing", () => {
   const at = new Map([...kStarts, [5, "2026-05-01T00:00:00Z"]]);
   const now = cell(512, { state: "met", runs: [5], variants: [earlier] });
-  const [one] = certifications([row([now])], at, kNow);
+  const [one] = certifications([row([now])], at, kNow, "utc");
   assert.deepEqual([one?.state, one?.repeats], ["open", 2]);
   assert.equal(
     one?.words,
@@ -206,7 +220,7 @@ test("a profiled run from before the environment changed is not one of its runs"
   ]);
   const with3 = (profiled: number[]) => {
     const one = cell(512, { state: "met", runs: [5, 6], profiled, variants: [earlier] });
-    const [made] = certifications([row([one])], at, kNow);
+    const [made] = certifications([row([one])], at, kNow, "utc");
     return [made?.state, made?.runsMade];
   };
   assert.deepEqual(with3([3]), ["open", 2]);
@@ -224,7 +238,7 @@ test("each cluster has a suite of its own, and no run of another", () => {
     row(open, "h100", "beta"), // nothing was run there
     row([cell(64, { state: "below", runs: [4] }), cell(512)], "h100", "alpha"), // at another scale
   ];
-  const all = suites(certifications(rows, kStarts, kNow));
+  const all = suites(certifications(rows, kStarts, kNow, "utc"));
   assert.deepEqual(
     all.map((suite) => [suiteName(suite), suite.certifiedCount, suite.of.length]),
     [
@@ -233,7 +247,7 @@ test("each cluster has a suite of its own, and no run of another", () => {
       ["h100 of alpha", 0, 1],
     ],
   );
-  const table = certificationTable(all);
+  const table = certificationTable(all, "utc");
   const names = table.rows.map((cells) => cells[table.heads.indexOf("cluster")]);
   assert.deepEqual(names, ["alpha", "alpha", "beta", "beta", "alpha"]);
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { RootList } from "../../web/src/api/types";
 import { clusterNames, clusterWords, kNoCluster } from "../../web/src/cluster_words";
 import { askBoard } from "../../web/src/state/board_clusters";
-import { askClusters, clusters } from "../../web/src/state/clusters";
+import { askClusters, clusters, isUnknownCluster } from "../../web/src/state/clusters";
 import { rootList } from "../../web/src/state/service";
 import { joined, measured, reference } from "./board_answers";
 
@@ -34,15 +34,17 @@ test("a page that opens with one cluster chosen offers the others, of roots and 
   globalThis.fetch = (async (input: unknown) => {
     asked.push(String(input));
     if (asked.length === 1) throw new TypeError("fetch failed");
-    return new Response(JSON.stringify({ cluster: ["alpha", "delta"] }), { status: 200 });
+    return new Response(JSON.stringify({ cluster: ["alpha", "delta"], cut: [] }), { status: 200 });
   }) as typeof fetch;
   rootList.value = kRoots;
   await askClusters();
   assert.deepEqual(clusters.value, ["zeta"]);
+  assert.equal(isUnknownCluster("alpha"), false, "not before all are known");
   await askClusters();
   await askClusters();
   assert.deepEqual(asked, ["/api/v1/choices", "/api/v1/choices"]);
   assert.deepEqual(clusters.value, ["alpha", "delta", "zeta"]);
+  assert.deepEqual(["alpha", "zeta", "alhpa", ""].filter(isUnknownCluster), ["alhpa"]);
 });
 
 test("choosing a cluster takes no other one away", async () => {

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   formatAgo,
   formatBytes,
+  formatClock,
   formatMeanDeviation,
   formatNumber,
   formatPercent,
@@ -20,6 +21,7 @@ import {
   splitExperiment,
   tellingFolders,
 } from "../../web/src/format";
+import { inZone } from "./in_zone";
 
 test("step times keep the four digits that logs print", () => {
   assert.equal(formatSeconds(7.382), "7.382 s");
@@ -86,13 +88,29 @@ test("progress is a share only where the log says how far it goes", () => {
 
 test("ages are coarse, and a clock that runs ahead is not in the future", () => {
   const now = Date.parse("2026-01-02T00:00:00Z");
-  assert.equal(formatAgo("2026-01-02T00:00:05Z", now), "just now");
-  assert.equal(formatAgo("2026-01-01T23:59:30Z", now), "30 s ago");
-  assert.equal(formatAgo("2026-01-01T23:15:00Z", now), "45 min ago");
-  assert.equal(formatAgo("2026-01-01T01:00:00Z", now), "23 h ago");
-  assert.equal(formatAgo("2025-12-25T00:00:00Z", now), "8 d ago");
-  assert.equal(formatAgo(null, now), "–");
-  assert.equal(formatAgo("not a time", now), "–");
+  assert.equal(formatAgo("2026-01-02T00:00:05Z", now, "utc"), "just now");
+  assert.equal(formatAgo("2026-01-01T23:59:30Z", now, "utc"), "30 s ago");
+  assert.equal(formatAgo("2026-01-01T23:15:00Z", now, "utc"), "45 min ago");
+  assert.equal(formatAgo("2026-01-01T01:00:00Z", now, "utc"), "23 h ago");
+  assert.equal(formatAgo("2025-12-25T00:00:00Z", now, "utc"), "8 d ago");
+  assert.equal(formatAgo(null, now, "utc"), "–");
+  assert.equal(formatAgo("not a time", now, "utc"), "–");
+  inZone("Asia/Tokyo", () => {
+    assert.equal(formatAgo("2025-01-01T20:00:00Z", now, "utc"), "2025-01-01");
+    assert.equal(formatAgo("2025-01-01T20:00:00Z", now, "local"), "2025-01-02");
+  });
+});
+
+test("the time of day stands alone where it is of today", () => {
+  const now = Date.parse("2026-01-02T22:00:00Z");
+  const inHours = (hours: number) => now + hours * 3_600_000;
+  assert.equal(formatClock(inHours(1), "utc", now), "23:00 UTC");
+  assert.equal(formatClock(inHours(3), "utc", now), "2026-01-03 01:00 UTC");
+  inZone("Asia/Tokyo", () => {
+    assert.equal(formatClock(inHours(3), "local", now), "10:00");
+    assert.equal(formatClock(inHours(72), "local", now), "2026-01-06 07:00");
+  });
+  assert.equal(formatClock(1e20, "utc", now), "–", "beyond all dates");
   assert.equal(formatUtc("2026-01-02T03:04:05Z"), "2026-01-02 03:04:05 UTC");
 });
 

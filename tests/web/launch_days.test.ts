@@ -9,17 +9,7 @@ import {
   launchWords,
   sinceDay,
 } from "../../web/src/state/launch_days";
-
-function inZone(name: string, check: () => void): void {
-  const before = process.env.TZ;
-  process.env.TZ = name;
-  try {
-    check();
-  } finally {
-    if (before === undefined) delete process.env.TZ;
-    else process.env.TZ = before;
-  }
-}
+import { inZone } from "./in_zone";
 
 test("a day of UTC is a bare date, the last one by the day after it", () => {
   assert.equal(sinceDay("2025-12-20", "utc"), "2025-12-20");

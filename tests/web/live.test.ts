@@ -28,6 +28,7 @@ function liveWithFakes() {
   const streams: FakeStream[] = [];
   const timers: { action: () => void; delayMs: number }[] = [];
   const heard: (RunChange | "reset")[] = [];
+  const clock = { nowMs: 0 };
   const live = new Live(
     () => {
       const stream = new FakeStream();
@@ -35,9 +36,10 @@ function liveWithFakes() {
       return stream;
     },
     (action, delayMs) => timers.push({ action, delayMs }),
+    () => clock.nowMs,
   );
   live.listen({ onRun: (change) => heard.push(change), onReset: () => heard.push("reset") });
-  return { live, streams, timers, heard };
+  return { live, streams, timers, heard, clock };
 }
 
 test("changes and resets reach who listens, nonsense does not", () => {
@@ -63,6 +65,25 @@ test("after a break that the browser mends all is reloaded, for who knows what w
   assert.equal(live.connection.value, "live");
   assert.equal(timers.length, 0);
   assert.deepEqual(heard, ["reset"]);
+});
+
+test("a stream that opens late, or only after it broke, has missed what came before", () => {
+  const late = liveWithFakes();
+  late.live.start();
+  late.clock.nowMs = 20_000;
+  late.streams[0]?.emit("open");
+  assert.deepEqual(late.heard, ["reset"]);
+  const broken = liveWithFakes();
+  broken.live.start();
+  if (broken.streams[0]) broken.streams[0].readyState = 2;
+  broken.streams[0]?.emit("error");
+  broken.timers[0]?.action();
+  broken.streams[1]?.emit("open");
+  assert.deepEqual(broken.heard, ["reset"]);
+  const soon = liveWithFakes();
+  soon.live.start();
+  soon.streams[0]?.emit("open");
+  assert.deepEqual(soon.heard, []);
 });
 
 test("a refused stream is opened anew, more and more slowly, and then all is reloaded", () => {
@@ -191,6 +212,26 @@ test("a list answered late does not undo a patch, and no run stands twice", asyn
       [2, 1],
       [1, 3],
     ],
+  );
+});
+
+test("after events were lost a lower revision counts: the database may be another", async () => {
+  const list = { runs: [run(1, { revision: 9 }), run(2, { revision: 9 })], next_cursor: null };
+  const answers = { "/api/v1/runs": { ...list, total: 2 }, "/api/v1/runs/2": {} };
+  serve(answers);
+  const store = new RunListStore();
+  const state = readListState(new URLSearchParams());
+  await store.load(state);
+  store.onReset();
+  answers["/api/v1/runs/2"] = run(2, { revision: 3, last_iteration: 23 });
+  store.onRun({ run_id: 2, kind: "grown" });
+  await settled(() => store.runs.value[1]?.last_iteration === 23);
+  answers["/api/v1/runs"].runs = [run(1, { revision: 2 }), run(2, { revision: 2 })];
+  await store.load(state);
+  assert.deepEqual(
+    store.runs.value.map((each) => each.revision),
+    [2, 3],
+    "but what came since is not undone",
   );
 });
 

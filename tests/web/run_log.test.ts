@@ -102,3 +102,14 @@ test("lines stay though what came cannot be asked for", async () => {
   assert.equal(store.problem.value, null);
   assert.equal(store.hasLater.value, true);
 });
+
+test("what could not be asked for comes with what follows, for who saw the end", async () => {
+  const { log, store } = await lookingAtEnd(numbered(0, 9));
+  const before = log.text;
+  log.text = "";
+  await store.follow(before.length + 8, true);
+  log.text = before + numbered(10, 12);
+  await store.follow(log.text.length, true);
+  assert.equal(lastLine(store), "line 12");
+  assert.equal(store.hasLater.value, false);
+});

@@ -10,6 +10,7 @@ import {
   roundUp,
   throughputPlot,
 } from "../../web/src/chart/scaling_points";
+import { scalingTable } from "../../web/src/chart/scaling_table";
 
 function pointAt(gpus: number, mean: number | null, efficiency: number | null): ScalingPoint {
   const estimate = { run_count: 2, mean, stddev_sample: null, low: null, high: null };
@@ -125,4 +126,18 @@ test("an axis of efficiencies begins near them and holds the whole", () => {
     assert.ok(top >= Math.max(...values), String(values));
   }
   assert.ok(efficiencyAxis([1, 0.97]).bottom >= 0.9);
+});
+
+test("its table has numbers for other programs: neither rounded nor grouped", () => {
+  const point = pointAt(1024, 12_345.678_901, null);
+  const estimate = { ...point.tokens_per_s_per_gpu, low: 12_000.25, high: 12_500.5 };
+  const points = [{ ...point, tokens_per_s_per_gpu: estimate }];
+  const { heads, rows } = scalingTable({ ...series, points, published: [] });
+  assert.ok(rows.every((row) => row.length === heads.length));
+  const [row] = rows;
+  const at = (head: string) => row?.[heads.indexOf(head)];
+  assert.equal(at("tokens/s/GPU"), "12345.678901");
+  assert.deepEqual([at("95 % interval, low"), at("95 % interval, high")], ["12000.25", "12500.5"]);
+  assert.equal(at("global batch"), "4096");
+  assert.equal(at("against published"), "", "not known");
 });

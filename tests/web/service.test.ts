@@ -1,9 +1,12 @@
 // What is known of the service while it answers, and while it does not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refreshService, rootList, service, unanswered } from "../../web/src/state/service";
+import { fetchReadiness } from "../../web/src/api/client";
+import { jobsAreOn } from "../../web/src/state/jobs";
+import { nowMs, refreshService, rootList, service, unanswered } from "../../web/src/state/service";
 
-const answering = (async () => new Response('{"roots":[]}', { status: 200 })) as typeof fetch;
+const answering = (async () =>
+  new Response('{"roots":[],"jobs_are_on":true}', { status: 200 })) as typeof fetch;
 const silent = (async () => {
   throw new TypeError("fetch failed");
 }) as typeof fetch;
@@ -17,7 +20,7 @@ test("a service is unanswered from its first silence to its next answer", async 
   assert.notEqual(service.value, null);
   globalThis.fetch = silent;
   await refreshService();
-  assert.equal(service.value, null);
+  assert.equal(jobsAreOn(), true, "as it told last");
   assert.equal(lost()?.problem.title, "No answer from llmb-report");
   const since = "2026-03-14T23:07:56.000Z";
   const before = lost();
@@ -29,4 +32,77 @@ test("a service is unanswered from its first silence to its next answer", async 
   globalThis.fetch = answering;
   await refreshService();
   assert.equal(lost(), null);
+});
+
+// A server that takes questions and answers none. Deadlines are counted off here.
+function stoppedServer() {
+  const deadlines: (() => void)[] = [];
+  const counted = { questions: 0, usual: globalThis.setTimeout };
+  globalThis.setTimeout = ((action: () => void) => deadlines.push(action)) as never;
+  globalThis.fetch = ((_: unknown, { signal }: RequestInit) => {
+    counted.questions += 1;
+    return new Promise((_, fail) => {
+      signal?.addEventListener("abort", () => fail(new DOMException("", "AbortError")));
+    });
+  }) as typeof fetch;
+  return { deadlines, counted };
+}
+
+test("a question that is never answered ends at its deadline, and is asked once until then", async () => {
+  globalThis.fetch = answering;
+  await refreshService();
+  const { deadlines, counted } = stoppedServer();
+  try {
+    const first = refreshService();
+    const asked = counted.questions;
+    await refreshService();
+    assert.equal(counted.questions, asked, "one question after the other");
+    assert.equal(lost(), null);
+    for (const end of deadlines) end();
+    await first;
+    assert.match(lost()?.problem.detail ?? "", /not answered within 30 s/);
+    const next = refreshService();
+    assert.equal(counted.questions, 2 * asked);
+    for (const end of deadlines) end();
+    await next;
+  } finally {
+    globalThis.setTimeout = counted.usual;
+  }
+});
+
+test("who asked may give up before the deadline", async () => {
+  const { counted } = stoppedServer();
+  try {
+    const abort = new AbortController();
+    const ready = fetchReadiness(abort.signal);
+    abort.abort();
+    await assert.rejects(ready, { name: "AbortError" });
+  } finally {
+    globalThis.setTimeout = counted.usual;
+  }
+});
+
+test("a service that is not ready gives its causes", async () => {
+  const body = JSON.stringify({ causes: [{ cause: "disk_full", detail: "none left" }] });
+  globalThis.fetch = (async () => new Response(body, { status: 503 })) as typeof fetch;
+  assert.equal((await fetchReadiness())[0]?.cause, "disk_full");
+});
+
+test("the time is the server's, whatever this machine's clock says", async () => {
+  const kHourMs = 3_600_000;
+  const saying = (date: string) => {
+    globalThis.fetch = (async () => new Response("{}", { headers: { date } })) as typeof fetch;
+  };
+  const aheadMs = () => nowMs.value - Date.now();
+  const isNear = (ms: number) => assert.ok(Math.abs(aheadMs() - ms) < kHourMs / 2, `${aheadMs()}`);
+  isNear(0);
+  saying(new Date(Date.now() + 2 * kHourMs).toUTCString());
+  await refreshService();
+  isNear(2 * kHourMs);
+  saying("no date");
+  await refreshService();
+  isNear(2 * kHourMs);
+  saying(new Date().toUTCString());
+  await refreshService();
+  isNear(0);
 });

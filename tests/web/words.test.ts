@@ -118,12 +118,13 @@ test("a running run is told when it reaches its window and its end", () => {
   const run = {
     status: "running",
     segment: 0,
+    segments: [] as unknown,
     window: "11-44",
     last_iteration: 20,
     declared_last_iteration: 49,
     grown_at: "2026-01-01T00:00:00Z",
   } as RunDetails;
-  const steps = { segment: [0, 0, 1], step_time_s: [10, 10, 99] } as unknown as Steps;
+  const steps = { segment: [0, 1, 1], step_time_s: [99, 10, 10] } as unknown as Steps;
   const outlook = outlookOf(run, steps, Date.parse("2026-01-01T00:00:04Z"));
   assert.equal(outlook?.paceS, 10);
   assert.equal(outlook?.window?.inSeconds, 240 - 4);

@@ -133,7 +133,7 @@ const kTwo = (part: number) => String(part).padStart(2, "0");
 export type Zone = "local" | "utc";
 
 // To the minute; formatUtc, to the second, is for the tooltip.
-export function formatInstant(instant: string | null, zone: Zone = "local"): string {
+export function formatInstant(instant: string | null, zone: Zone): string {
   const date = parseInstant(instant);
   if (!date) return kUnknown;
   if (zone === "utc") return date.toISOString().slice(0, 16).replace("T", " ");
@@ -141,10 +141,18 @@ export function formatInstant(instant: string | null, zone: Zone = "local"): str
   return `${day} ${kTwo(date.getHours())}:${kTwo(date.getMinutes())}`;
 }
 
-// The time of day alone, for what is near.
-export function formatClock(ms: number, zone: Zone): string {
-  const text = formatInstant(new Date(ms).toISOString(), zone).slice(11);
-  return zone === "utc" ? `${text} UTC` : text;
+// Where the time of day says nothing.
+export function formatDay(instant: string | null, zone: Zone): string {
+  return formatInstant(instant, zone).slice(0, 10);
+}
+
+// The time of day alone where that is of today. Beyond all dates it is not known.
+export function formatClock(ms: number, zone: Zone, nowMs: number): string {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return kUnknown;
+  const text = formatInstant(date.toISOString(), zone);
+  const isToday = text.slice(0, 10) === formatDay(new Date(nowMs).toISOString(), zone);
+  return `${isToday ? text.slice(11) : text}${zone === "utc" ? " UTC" : ""}`;
 }
 
 export function formatUtc(instant: string | null): string {
@@ -158,7 +166,8 @@ export function parseInstant(instant: string | null): Date | null {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-export function formatAgo(instant: string | null, nowMs: number): string {
+// The day alone of what is long ago.
+export function formatAgo(instant: string | null, nowMs: number, zone: Zone): string {
   const date = parseInstant(instant);
   if (!date) return kUnknown;
   const seconds = Math.max(0, Math.round((nowMs - date.getTime()) / 1000));
@@ -169,7 +178,7 @@ export function formatAgo(instant: string | null, nowMs: number): string {
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return `${hours} h ago`;
   const days = Math.floor(hours / 24);
-  return days < 60 ? `${days} d ago` : formatInstant(instant).slice(0, 10);
+  return days < 60 ? `${days} d ago` : formatDay(instant, zone);
 }
 
 // A span of time that nobody wants to the second: "45 s", "12 min", "3 h".

@@ -18,6 +18,7 @@ export interface Outlook {
   end: Milestone | null;
   silentS: number; // since the log grew
   limit: { atMs: number; iteration: number } | null; // of its job's time: what is done by then
+  nowMs: number; // when it is looked at
 }
 
 function medianOf(values: number[]): number | null {
@@ -28,31 +29,41 @@ function medianOf(values: number[]): number | null {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
-// Null where no step of the segment has a time, or the run is not running.
+// What a run is at: after a restart inside its log another pass than the one that counts.
+export function presentIteration(run: RunDetails): number | null {
+  return run.segments.at(-1)?.last_iteration ?? run.last_iteration;
+}
+
+// Null where no step of the newest pass has a time, or the run is not running.
 export function outlookOf(run: RunDetails, steps: Steps, nowMs: number): Outlook | null {
-  const last = run.last_iteration;
+  const last = presentIteration(run);
   if (run.status !== "running" || last === null) return null;
+  const newest = steps.segment.at(-1);
   const times = steps.step_time_s.filter(
-    (time, at): time is number => time !== null && steps.segment[at] === run.segment,
+    (time, at): time is number => time !== null && steps.segment[at] === newest,
   );
   const paceS = medianOf(times.slice(-kNewestSteps));
   if (paceS === null) return null;
   const silentS = Math.max(0, (nowMs - Date.parse(run.grown_at)) / 1000);
-  const milestone = (iteration: number | null | undefined): Milestone | null =>
+  const milestone = (iteration: number | null | undefined, isDone = false): Milestone | null =>
     iteration === null || iteration === undefined
       ? null
       : {
           iteration,
-          isReached: iteration <= last,
+          isReached: isDone || iteration <= last,
           // What has passed since the newest step counts, but no more than one step's time.
           inSeconds: Math.max(0, (iteration - last) * paceS - Math.min(silentS, paceS)),
         };
+  const windowEnd = endOfWindow(run, last);
+  const isEndOfCounted = windowEnd === parseWindow(run.window)?.last;
   return {
     paceS,
-    window: milestone(endOfWindow(run, last)),
+    // An earlier pass may hold it whole.
+    window: milestone(windowEnd, isEndOfCounted && run.window_is_whole),
     end: milestone(run.declared_last_iteration),
     silentS,
     limit: limitOf(run, last, paceS, silentS, nowMs),
+    nowMs,
   };
 }
 
@@ -72,13 +83,14 @@ function limitOf(run: RunDetails, last: number, paceS: number, silentS: number, 
 }
 
 // What a job's time limit makes of the run; empty where nothing is known of one.
-export function limitWords({ window, end, limit }: Outlook, zone: Zone): string {
+export function limitWords({ window, end, limit, nowMs }: Outlook, zone: Zone): string {
   if (!limit) return "";
   const { iteration } = limit;
+  const limitedAt = formatClock(limit.atMs, zone, nowMs);
   const limited =
-    `At this pace its job's time limit, at ${formatClock(limit.atMs, zone)}, ends it at about ` +
-    `iteration ${formatCount(iteration)}`;
-  if (window && iteration < window.iteration) {
+    `At this pace its job's time limit, at ${limitedAt}, ends it at about iteration ` +
+    formatCount(iteration);
+  if (window && !window.isReached && iteration < window.iteration) {
     return `${limited}, before its window does (${formatCount(window.iteration)}): it will not be complete.`;
   }
   if (end && iteration < end.iteration) {
@@ -87,5 +99,5 @@ export function limitWords({ window, end, limit }: Outlook, zone: Zone): string 
       `before its last iteration (${formatCount(end.iteration)}) and will not be complete.`
     );
   }
-  return `At this pace it ends before its job's time limit, which is at ${formatClock(limit.atMs, zone)}.`;
+  return `At this pace it ends before its job's time limit, which is at ${limitedAt}.`;
 }

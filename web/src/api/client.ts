@@ -60,27 +60,76 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-async function ask<T>(path: string, options: RequestInit): Promise<T> {
-  let response: Response;
-  try {
-    response = await fetch(path, options);
-  } catch (error) {
-    if (isAbort(error)) throw error;
-    throw new Problem(
-      0,
-      "No answer from llmb-report",
-      "The server cannot be reached. Check that it is running, and the way to it.",
-    );
-  }
+const kNoAnswer = "No answer from llmb-report";
+
+async function bodyOf<T>(response: Response): Promise<T> {
   if (!response.ok) throw await problemOf(response);
   return (await response.json()) as T;
 }
 
+async function reach(path: string, options: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, options);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new Problem(
+      0,
+      kNoAnswer,
+      "The server cannot be reached. Check that it is running, and the way to it.",
+    );
+  }
+}
+
+// A server may take the question and never answer, as one that is stopped does.
+interface Deadline {
+  beginsWithinMs: number; // the answer does
+  endsWithinMs: number; // from then on
+}
+
+const kUsualDeadline: Deadline = { beginsWithinMs: 30_000, endsWithinMs: 300_000 };
+// All jobs of a submission are checked and recorded before the answer begins.
+const kJobsDeadline: Deadline = { beginsWithinMs: 300_000, endsWithinMs: 300_000 };
+
+async function ask<T>(
+  path: string,
+  options: RequestInit,
+  take: (response: Response) => Promise<T> = bodyOf,
+  deadline = kUsualDeadline,
+): Promise<T> {
+  const abort = new AbortController();
+  const giveUp = () => abort.abort();
+  const { signal } = options;
+  if (signal?.aborted) giveUp();
+  signal?.addEventListener("abort", giveUp);
+  let lateMs = 0; // 0: it is not
+  const within = (limitMs: number) =>
+    setTimeout(() => {
+      lateMs = limitMs;
+      giveUp();
+    }, limitMs);
+  let timer = within(deadline.beginsWithinMs);
+  try {
+    const response = await reach(path, { ...options, signal: abort.signal });
+    clearTimeout(timer);
+    timer = within(deadline.endsWithinMs);
+    return await take(response);
+  } catch (error) {
+    if (lateMs === 0) throw error;
+    const detail = `The server has not answered within ${lateMs / 1000} s. Check how it is.`;
+    throw new Problem(0, kNoAnswer, detail);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
+  }
+}
+
+const askForJobs = <T>(path: string, options: RequestInit) =>
+  ask<T>(path, options, bodyOf, kJobsDeadline);
+
+const kAsJson: RequestInit = { headers: { accept: "application/json" } };
+
 function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return ask<T>(`/api/v1${path}`, {
-    headers: { accept: "application/json" },
-    signal: signal ?? null,
-  });
+  return ask<T>(`/api/v1${path}`, { ...kAsJson, signal: signal ?? null });
 }
 
 const windowQuery = (window: string) => (window ? `?window=${encodeURIComponent(window)}` : "");
@@ -126,7 +175,17 @@ export const fetchJob = (id: number, signal?: AbortSignal) =>
 export const fetchJobLog = (id: number, query: URLSearchParams, signal?: AbortSignal) =>
   get<JobLog>(`/jobs/${id}/log?${query}`, signal);
 export const fetchRoots = () => get<RootList>("/roots");
-export const fetchStatus = () => get<Status>("/status");
+
+export interface ToldStatus {
+  status: Status;
+  toldAtMs: number; // by the server's clock, to the second; NaN where it does not say
+}
+
+export const fetchStatus = () =>
+  ask<ToldStatus>("/api/v1/status", kAsJson, async (response) => ({
+    status: await bodyOf<Status>(response),
+    toldAtMs: Date.parse(response.headers.get("date") ?? ""),
+  }));
 
 const submission = (body: string, token: string, further: Record<string, string>): RequestInit => ({
   method: "POST",
@@ -140,19 +199,23 @@ const submission = (body: string, token: string, further: Record<string, string>
 });
 
 export const dryRunJobs = (body: string, token: string) =>
-  ask<DryRunList>("/api/v1/jobs?dry_run=true", submission(body, token, {}));
+  askForJobs<DryRunList>("/api/v1/jobs?dry_run=true", submission(body, token, {}));
 export const submitJobs = (body: string, token: string, key: string) =>
-  ask<Submitted>("/api/v1/jobs", submission(body, token, { "idempotency-key": key }));
+  askForJobs<Submitted>("/api/v1/jobs", submission(body, token, { "idempotency-key": key }));
 
 export const cancelJob = (id: number, token: string) =>
-  ask<Job>(`/api/v1/jobs/${id}`, {
+  askForJobs<Job>(`/api/v1/jobs/${id}`, {
     method: "DELETE",
     headers: { accept: "application/json", authorization: `Bearer ${token}` },
   });
 
 // Not ready is an answer, too: its causes are what the health page shows.
-export async function fetchReadiness(): Promise<Readiness["causes"]> {
-  const response = await fetch("/readyz", { headers: { accept: "application/json" } });
-  const body = (await response.json()) as { causes?: Readiness["causes"] };
-  return body.causes ?? [];
-}
+export const fetchReadiness = (signal?: AbortSignal) =>
+  ask<Readiness["causes"]>(
+    "/readyz",
+    { ...kAsJson, signal: signal ?? null },
+    async (response) => {
+      const body = (await response.json()) as { causes?: Readiness["causes"] };
+      return body.causes ?? [];
+    },
+  );

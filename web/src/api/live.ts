@@ -23,19 +23,22 @@ export interface Stream {
 const kClosed = 2;
 const kRetryMinMs = 1_000;
 const kRetryMaxMs = 30_000;
+const kSoonMs = 1_000; // what changed between a page's first questions and its stream may be missed
 
 export class Live {
   readonly connection = signal<Connection>("connecting");
   private listeners = new Set<LiveListener>();
   private stream: Stream | null = null;
   private retryMs = kRetryMinMs;
-  private wasOpen = false;
+  private startedAtMs = 0;
+  private hasMissed = false; // of the changes: the stream was open before, or broke
 
   constructor(
     private readonly open: () => Stream,
     private readonly later: (action: () => void, delayMs: number) => void = (action, delayMs) => {
       setTimeout(action, delayMs);
     },
+    private readonly clock: () => number = () => performance.now(),
   ) {}
 
   listen(listener: LiveListener): () => void {
@@ -47,12 +50,13 @@ export class Live {
     this.stop();
     const stream = this.open();
     this.stream = stream;
+    this.startedAtMs = this.clock();
     stream.addEventListener("open", () => {
       this.connection.value = "live";
       this.retryMs = kRetryMinMs;
       // Last-Event-ID is no help where no event had come yet, or the server is another one.
-      if (this.wasOpen) this.reset();
-      this.wasOpen = true;
+      if (this.hasMissed || this.clock() - this.startedAtMs > kSoonMs) this.reset();
+      this.hasMissed = true;
     });
     stream.addEventListener("run", (event) => {
       const change = parseChange(event.data);
@@ -65,6 +69,7 @@ export class Live {
     stream.addEventListener("reset", () => this.reset());
     stream.addEventListener("error", () => {
       this.connection.value = "lost";
+      this.hasMissed = true;
       if (stream.readyState !== kClosed) return; // the browser tries again
       this.later(() => {
         if (this.stream === stream) this.start();

@@ -6,7 +6,6 @@ import type {
   RunAgreement,
   RunList,
   RunLog,
-  RunMark,
   Scaling,
   Steps,
 } from "../../generated/openapi";
@@ -84,11 +83,9 @@ export type ComparedMetric = keyof GroupComparison["metrics"];
 export type ScalingSeries = Scaling["series"][number];
 export type ScalingPoint = ScalingSeries["points"][number];
 export type PublishedPoint = ScalingSeries["published"][number];
-export type LeftOutRun = Scaling["unplaced"][number];
 
 export type HistorySeries = History["series"][number];
 export type HistoryChange = HistorySeries["changes"][number];
 
 export type RunPage = RunList;
 export type LogLine = RunLog["lines"][number];
-export type MarkName = RunMark["mark"];

@@ -121,15 +121,15 @@ function badgeColour({ judged, met, stale }: MetCounts): string {
 }
 
 // An SVG of two fields, "0.95 × the published LLM speed | met by 5 of 44 on 2026-02-01"; where
-// clusters are named "eos: met by 5 of 44, polaris: met by 2 of 44 on …". `madeAt`: an instant.
-export function boardBadge(rows: readonly BoardRow[], isStale: IsStale, madeAt: string): string {
+// clusters are named "eos: met by 5 of 44, polaris: met by 2 of 44 on …". `madeOn`: a day.
+export function boardBadge(rows: readonly BoardRow[], isStale: IsStale, madeOn: string): string {
   const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
   const told = clusters.map((cluster) => {
     const of = metCounts(rows.filter((row) => row.cluster === cluster), isStale);
     return cluster === null ? metWords(of) : `${cluster}: ${metWords(of)}`;
   });
   const all = metCounts(rows, isStale);
-  const value = `${told.join(", ") || metWords(all)} on ${madeAt.slice(0, 10)}`;
+  const value = `${told.join(", ") || metWords(all)} on ${madeOn}`;
   const labelWidth = 7 * kLabel.length + 14;
   const valueWidth = 7 * value.length + 18;
   const text = (x: number, words: string) =>

@@ -3,6 +3,7 @@
 // button shows everything again. What is shown is a part of the axis in shares: 0 is its left end.
 import type { ComponentChildren, Ref } from "preact";
 import { useId, useState } from "preact/hooks";
+import { PassingButton } from "../parts/passing_button";
 import { moveOfKey, panned } from "./pan_zoom";
 import type { Range } from "./scale";
 
@@ -155,11 +156,14 @@ export function Clipped({ area, children }: { area: PlotArea; children: Componen
   );
 }
 
+const plotAround = (button: HTMLElement) =>
+  button.closest("figure")?.querySelector<SVGElement>("svg.zoomable");
+
 export function ShowAll({ zoom }: { zoom: Zoom }) {
   if (!isZoomed(zoom)) return null;
   return (
-    <button type="button" class="quiet no-print" onClick={() => zoom.show(kWhole)}>
+    <PassingButton class="quiet no-print" heir={plotAround} onClick={() => zoom.show(kWhole)}>
       Show all of it
-    </button>
+    </PassingButton>
   );
 }

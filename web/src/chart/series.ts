@@ -11,6 +11,7 @@ export interface SegmentSeries {
 
 export interface ChartSeries {
   iterations: number[]; // rising
+  placeOf: ReadonlyMap<number, number>; // of an iteration among them
   segments: SegmentSeries[]; // the one that counts comes last, so that it is drawn on top
 }
 
@@ -49,7 +50,7 @@ export function chartSeries(
   const segments = [...bySegment]
     .map(([segment, values]) => ({ segment, counts: segment === countingSegment, values }))
     .sort((a, b) => Number(a.counts) - Number(b.counts) || a.segment - b.segment);
-  return { iterations, segments };
+  return { iterations, placeOf: position, segments };
 }
 
 export function allValues(series: ChartSeries): Column {

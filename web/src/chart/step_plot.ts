@@ -298,7 +298,7 @@ export class StepPlot {
         ctx.moveTo(x, top);
         ctx.lineTo(x, top + height);
       } else {
-        const value = counting?.values[series.iterations.indexOf(iteration)] ?? null;
+        const value = counting?.values[series.placeOf.get(iteration) ?? -1] ?? null;
         if (value === null || isOffScale(value, this.range)) continue;
         ctx.strokeStyle = cssColor(kind === "outlier" ? "--warn" : "--odd");
         ctx.setLineDash([]);

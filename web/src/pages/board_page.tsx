@@ -2,7 +2,14 @@
 // the aim, a share of its speed; each cell opens its runs and says the command that would fill or
 // decide it.
 import { useMemo, useRef } from "preact/hooks";
-import { formatCount, formatNumber, formatPercent, formatPlural, formatWorkload } from "../format";
+import {
+  formatCount,
+  formatDay,
+  formatNumber,
+  formatPercent,
+  formatPlural,
+  formatWorkload,
+} from "../format";
 import { boardBadge, boardPicture } from "../chart/board_picture";
 import { CellShape } from "../parts/cell_shape";
 import { ChoiceField } from "../parts/choice_field";
@@ -13,6 +20,7 @@ import { OlderRuns } from "../parts/older_runs";
 import { HintPanel, kAllRuns } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Sentences } from "../parts/sentences";
+import { UnknownCluster } from "../parts/unknown_value";
 import { useAnswer } from "../state/answer";
 import {
   boardRows,
@@ -26,11 +34,13 @@ import {
   type ClusterAnswer,
 } from "../state/board";
 import { askBoard, type BoardAnswers } from "../state/board_clusters";
+import { isUnknownCluster } from "../state/clusters";
 import { hrefOf, place } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { nowMs, service } from "../state/service";
 import { kAim, kCellStates, kNear, kStateWords, type CellState } from "../state/standing";
+import { zone } from "../state/zone";
 import { OpenCell } from "./board_cell";
 import { CertificationView } from "./certification_view";
 
@@ -64,6 +74,7 @@ export function BoardPage() {
 }
 
 function Answered({ answers }: { answers: BoardAnswers }) {
+  if (isUnknownCluster(queryValue("cluster"))) return <UnknownCluster />;
   if (answers.answers.length === 0) return <ChooseOne count={answers.clusters.length} />;
   return isCertification() ? <Certified answers={answers} /> : <Board answers={answers} />;
 }
@@ -95,8 +106,8 @@ const isEmpty = ({ scaling }: ClusterAnswer) =>
 
 function useRows({ references, answers }: BoardAnswers): BoardRow[] {
   return useMemo(
-    () => answers.flatMap((answer) => boardRows(references, answer)),
-    [references, answers],
+    () => answers.flatMap((answer) => boardRows(references, answer, zone.value)),
+    [references, answers, zone.value],
   );
 }
 
@@ -185,8 +196,8 @@ function Board({ answers }: { answers: BoardAnswers }) {
             type="button"
             class="quiet copy"
             onClick={() => {
-              const madeAt = new Date(nowMs.value).toISOString();
-              const badge = boardBadge(ofEach.filter(isInScope), isStale, madeAt);
+              const madeOn = formatDay(new Date(nowMs.value).toISOString(), zone.value);
+              const badge = boardBadge(ofEach.filter(isInScope), isStale, madeOn);
               saveFile(new Blob([badge], { type: "image/svg+xml" }), "badge.svg");
             }}
           >

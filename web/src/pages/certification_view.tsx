@@ -24,6 +24,7 @@ import {
 import { queryValue, setQuery } from "../state/page_query";
 import { nowMs } from "../state/service";
 import { kAim } from "../state/standing";
+import { zone } from "../state/zone";
 import { RunLinks } from "./board_cell";
 
 interface Props {
@@ -33,7 +34,7 @@ interface Props {
 
 export function CertificationView({ rows, launchedAt }: Props) {
   const gpuType = queryValue("gpu_type");
-  const all = suites(certifications(rows, launchedAt, nowMs.value));
+  const all = suites(certifications(rows, launchedAt, nowMs.value, zone.value));
   const shown = all.filter((suite) => !gpuType || suite.gpuType === gpuType);
   return (
     <>
@@ -53,7 +54,7 @@ export function CertificationView({ rows, launchedAt }: Props) {
           onChoose={(value) => setQuery("gpu_type", value)}
         />
         <ClusterChoice />
-        <CopyTable table={() => certificationTable(shown)} />
+        <CopyTable table={() => certificationTable(shown, zone.value)} />
       </div>
       {shown.map((suite) => (
         <Suite key={suiteName(suite)} suite={suite} />

@@ -1,4 +1,5 @@
 // Which columns the table of runs shows: a list of switches behind a button.
+import { PassingButton, summaryAround } from "../parts/passing_button";
 import { PopUp } from "../parts/pop_up";
 import { chooseColumns, chosenColumns } from "../state/columns";
 import { isWideScreen } from "../state/wide_screen";
@@ -24,9 +25,13 @@ export function ColumnChoice() {
             </label>
           ))}
         {chosenColumns.value && (
-          <button type="button" class="quiet" onClick={() => chooseColumns(null)}>
+          <PassingButton
+            class="quiet"
+            heir={summaryAround}
+            onClick={() => chooseColumns(null)}
+          >
             The usual ones
-          </button>
+          </PassingButton>
         )}
       </div>
     </PopUp>

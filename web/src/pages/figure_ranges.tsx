@@ -1,5 +1,6 @@
 // The filter of runs by figures: each from a value on, up to one, or both.
 import { FilterPopUp } from "../parts/filter_pop_up";
+import { PassingButton, summaryAround } from "../parts/passing_button";
 import { formatPlural } from "../format";
 import { kRangeKeys, type ListState, type RangeEnd, type RangeKey } from "../state/list_state";
 
@@ -56,9 +57,9 @@ export function FigureRanges({ state: { ranges }, onChange }: Props) {
           </div>
         ))}
         {count > 0 && (
-          <button type="button" class="quiet" onClick={() => onChange({})}>
+          <PassingButton class="quiet" heir={summaryAround} onClick={() => onChange({})}>
             Any figures
-          </button>
+          </PassingButton>
         )}
       </fieldset>
     </FilterPopUp>

@@ -34,7 +34,7 @@ export function HealthPage() {
   usePageTitle("Health");
   const causes = useAnswer(
     `ready ${Math.floor(nowMs.value / 10_000)}`,
-    () => fetchReadiness(),
+    (abort) => fetchReadiness(abort),
     () => false,
   );
   const unread = useUnread();

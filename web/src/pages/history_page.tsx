@@ -1,6 +1,6 @@
 // "/history": did anything get slower? Each configuration's step time over its runs in time, with
 // the changes of its level, and what changed with them in the configuration.
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { fetchHistory, fetchRun } from "../api/client";
 import type { History, HistorySeries } from "../api/types";
 import { formatPlural } from "../format";
@@ -24,9 +24,10 @@ import { HintPanel, kAllRuns } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Instant } from "../parts/values";
 import { ClusterChoice } from "../parts/cluster_choice";
+import { UnknownCluster, UnknownValue } from "../parts/unknown_value";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
-import { learnClusters } from "../state/clusters";
+import { isUnknownCluster, learnClusters } from "../state/clusters";
 import { kHistoryKeys } from "../state/history";
 import { hrefOf, navigate } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
@@ -39,6 +40,14 @@ const kAnyTime = "any";
 const kPeriods = new Map([7, 30, 90].map((days) => [String(days), days]));
 
 const kSectionsAtOnce = 20;
+
+const isPeriod = (days: string) => days === kAnyTime || kPeriods.has(days);
+
+// What the address asks for; the usual period for one that there is not.
+function daysAsked(): string {
+  const days = queryValue("days");
+  return isPeriod(days) ? days : kUsualDays;
+}
 
 export function HistoryPage() {
   const query = apiParameters([...kHistoryKeys, "cluster", ...kMeasuringKeys]);
@@ -60,6 +69,13 @@ export function HistoryPage() {
         <p class="count">did anything get slower, when, and with what</p>
       </div>
       <Filters history={history} />
+      {queryValue("days") && !isPeriod(queryValue("days")) && (
+        <UnknownValue
+          name="days"
+          nothing="There is no choice of days"
+          every={`Show the changes of the last ${kUsualDays} days`}
+        />
+      )}
       <Pending answer={answer} what="the history" elsewhere={kAllRuns} />
       {history && <Told history={ofRun(history)} />}
     </>
@@ -90,7 +106,7 @@ function Filters({ history }: { history: History | null }) {
       <label class="field">
         <span>changes</span>
         <select
-          value={queryValue("days") || kUsualDays}
+          value={daysAsked()}
           onChange={({ currentTarget: { value } }) =>
             setQuery("days", value === kUsualDays ? "" : value)
           }
@@ -124,16 +140,26 @@ function nameAmong({ series }: History): NameOf {
 
 function Told({ history }: { history: History }) {
   const [shown, setShown] = useState(kSectionsAtOnce);
+  const [sought, setSought] = useState("");
+  useLayoutEffect(() => {
+    if (sought) document.getElementById(sought)?.scrollIntoView();
+  }, [sought]);
   const told = toldChanges(history);
   const nameOf = nameAmong(history);
   const repeated = history.series.filter(({ runs }) => runs.length > 1);
   const single = history.series.filter(({ runs }) => runs.length === 1);
   const changed = [...new Set(told.map(({ series }) => series))];
   const ordered = [...new Set([...changed, ...repeated])];
+  if (isUnknownCluster(queryValue("cluster"))) return <UnknownCluster />;
   if (history.series.length === 0) return <Nothing />;
+  // A link of the page leads to a section that may not be shown yet.
+  const seek = (series: HistorySeries) => {
+    setShown(Math.max(shown, ordered.indexOf(series) + 1));
+    setSought(sectionId(series));
+  };
   return (
     <>
-      <Changes history={history} told={told} nameOf={nameOf} />
+      <Changes history={history} told={told} nameOf={nameOf} onSeek={seek} />
       {ordered.slice(0, shown).map((series) => (
         <HistorySection key={sectionId(series)} series={series} name={nameOf(series)} />
       ))}
@@ -224,11 +250,11 @@ interface ChangesProps {
   history: History;
   told: ToldChange[];
   nameOf: NameOf;
+  onSeek: (series: HistorySeries) => void;
 }
 
-function Changes({ history, told, nameOf }: ChangesProps) {
-  const asked = queryValue("days") || kUsualDays;
-  const days = kPeriods.get(asked) ?? null;
+function Changes({ history, told, nameOf, onSeek }: ChangesProps) {
+  const days = kPeriods.get(daysAsked()) ?? null;
   const within = told.filter((one) => isWithin(one, days, nowMs.value));
   const earlier = told.find((one) => !within.includes(one));
   const windows = otherWindowsWords(history);
@@ -243,6 +269,7 @@ function Changes({ history, told, nameOf }: ChangesProps) {
               key={`${sectionId(one.series)} ${one.change?.run_id}`}
               told={one}
               name={nameOf(one.series)}
+              onSeek={onSeek}
             />
           ))}
         </ul>
@@ -251,7 +278,7 @@ function Changes({ history, told, nameOf }: ChangesProps) {
         <>
           <p>The latest change before that:</p>
           <ul class="findings">
-            <Change told={earlier} name={nameOf(earlier.series)} />
+            <Change told={earlier} name={nameOf(earlier.series)} onSeek={onSeek} />
           </ul>
         </>
       )}
@@ -266,11 +293,19 @@ function Changes({ history, told, nameOf }: ChangesProps) {
   );
 }
 
-function Change({ told, name }: { told: ToldChange; name: string }) {
+interface ChangeProps extends Pick<ChangesProps, "onSeek"> {
+  told: ToldChange;
+  name: string;
+}
+
+function Change({ told, name, onSeek }: ChangeProps) {
   const { series, change, verdict, startedAt } = told;
   return (
     <li>
-      <a href={`#${sectionId(series)}`}>{name}</a>:{" "}
+      <a href={`#${sectionId(series)}`} onClick={() => onSeek(series)}>
+        {name}
+      </a>
+      :{" "}
       <b class={`told told-${verdict}`}>{change ? amountWords(change) : verdict}</b>
       {change && levelWords(change)}
       {startedAt && (

@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import type { HistorySeries } from "../api/types";
 import { HistoryPlot } from "../chart/history_plot";
 import { kPanZoomHint } from "../chart/pan_zoom";
-import { formatCount, formatInstant, formatNumber, formatPlural, kUnknown } from "../format";
+import { formatCount, formatNumber, formatPlural, kUnknown } from "../format";
 import { amountWords, causeWords, levelWords, newestWords, seriesName } from "../history_words";
 import { PlotCopies } from "../parts/plot_copies";
 import { Table } from "../parts/table";
@@ -137,15 +137,16 @@ function Copies({ series: { copies } }: { series: HistorySeries }) {
   );
 }
 
+// Neither rounded nor grouped: for other programs.
 function exported(series: HistorySeries) {
   return {
     heads: kHeads.map((head) => head.replace(/^#/, "")),
     rows: series.runs.map((run, at) => [
-      formatInstant(run.launched_at, "utc"),
+      run.launched_at ?? "",
       String(run.id),
       run.job_id === null ? "" : String(run.job_id),
-      formatNumber(run.step_time_s_median),
-      formatNumber(run.step_time_s_mean),
+      String(run.step_time_s_median ?? ""),
+      String(run.step_time_s_mean ?? ""),
       levelText(series, at),
     ]),
   };

@@ -5,6 +5,7 @@ import { asProblem, fetchJobLog, isAbort, type Problem } from "../api/client";
 import type { JobDetails, JobLog } from "../api/types";
 import { formatBytes } from "../format";
 import { ProblemPanel } from "../parts/panels";
+import { isAtBottom } from "./run_log";
 
 const kPieceBytes = 64 * 1024;
 const kFollowEveryMs = 2_000;
@@ -18,11 +19,13 @@ export function JobLogTail({ job }: { job: JobDetails }) {
   const [last, setLast] = useState<JobLog | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const box = useRef<HTMLPreElement>(null);
+  const seesEnd = useRef(true); // the reader did, before the newest text
 
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
     let next: number | null = null;
+    let path: string | null = null;
     setText("");
     setLast(null);
     const follow = async () => {
@@ -30,14 +33,17 @@ export function JobLogTail({ job }: { job: JobDetails }) {
         const query = new URLSearchParams({ of, limit_bytes: String(kPieceBytes) });
         if (next !== null) query.set("offset", String(next));
         const piece = await fetchJobLog(job.id, query, abort.signal);
-        const isShorter = next !== null && piece.size_bytes < next; // another start's log
-        next = isShorter ? null : piece.path === null ? null : piece.next_offset;
-        setText((before) => (isShorter ? "" : (before + piece.text).slice(-kTextMax)));
+        // Another start's log: of it the end is asked for.
+        const isOther = next !== null && (piece.path !== path || piece.size_bytes < next);
+        next = isOther || piece.path === null ? null : piece.next_offset;
+        path = piece.path;
+        seesEnd.current = isAtBottom(box.current);
+        setText((before) => (isOther ? "" : (before + piece.text).slice(-kTextMax)));
         setLast(piece);
         setProblem(null);
         const isAtEnd = piece.next_offset >= piece.size_bytes;
-        if (piece.job_has_ended && isAtEnd && !isShorter) return;
-        timer = setTimeout(() => void follow(), isAtEnd ? kFollowEveryMs : 0);
+        if (piece.job_has_ended && isAtEnd && !isOther) return;
+        timer = setTimeout(() => void follow(), isAtEnd && !isOther ? kFollowEveryMs : 0);
       } catch (error) {
         if (isAbort(error)) return;
         setProblem(asProblem(error));
@@ -51,7 +57,7 @@ export function JobLogTail({ job }: { job: JobDetails }) {
     };
   }, [job.id, of]);
   useEffect(() => {
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (seesEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [text]);
 
   return (

@@ -11,11 +11,17 @@ import { LoggedJobs } from "./logged_jobs";
 import { SubmitForm } from "./submit_form";
 import { jobsAreOn, useJobs } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
+import { refreshService, unanswered } from "../state/service";
 
 export function JobsPage() {
   usePageTitle("Jobs");
   const { value, problem, refresh } = useJobs();
   const areOn = jobsAreOn();
+  const trouble = problem.value ?? unanswered.value?.problem;
+  const askAgain = () => {
+    void refreshService();
+    refresh();
+  };
   const list = areOn === null ? null : value.value;
   return (
     <>
@@ -26,8 +32,8 @@ export function JobsPage() {
           {list?.next_cursor && ", the newest"}
         </p>
       </div>
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!list && !problem.value && <Loading what="the jobs" />}
+      {trouble && <ProblemPanel problem={trouble} retry={askAgain} />}
+      {!list && !trouble && <Loading what="the jobs" />}
       {list?.slurm_error && (
         <section class="banner" role="alert">
           <h2>Slurm gives no answer</h2>

@@ -1,6 +1,7 @@
 // The filter of runs by the days of their launches, in the zone that the page shows.
 import { useEffect, useState } from "preact/hooks";
 import { FilterPopUp } from "../parts/filter_pop_up";
+import { PassingButton, summaryAround } from "../parts/passing_button";
 import {
   beforeDayAfter,
   firstDay,
@@ -48,9 +49,13 @@ export function LaunchDays({ state: { since, before }, onChange }: Props) {
           known, the day counts on which it was first seen.
         </p>
         {isSet && (
-          <button type="button" class="quiet" onClick={() => onChange({ since: "", before: "" })}>
+          <PassingButton
+            class="quiet"
+            heir={summaryAround}
+            onClick={() => onChange({ since: "", before: "" })}
+          >
             Any day
-          </button>
+          </PassingButton>
         )}
       </fieldset>
     </FilterPopUp>

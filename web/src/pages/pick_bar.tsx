@@ -1,11 +1,14 @@
 // What is picked in the table of runs, and the way to the comparison of it.
 import { formatPlural } from "../format";
+import { PassingButton } from "../parts/passing_button";
 import { compareHref, kPicksMax, kPicksMin } from "../state/picks";
 
 interface Props {
   picks: number[];
   onClear: () => void;
 }
+
+const firstPick = () => document.querySelector<HTMLElement>("table.runs .col-pick input");
 
 export function PickBar({ picks, onClear }: Props) {
   return (
@@ -24,9 +27,9 @@ export function PickBar({ picks, onClear }: Props) {
           ) : (
             <span class="hint">pick another one to compare</span>
           )}
-          <button type="button" class="quiet" onClick={onClear}>
+          <PassingButton class="quiet" heir={firstPick} onClick={onClear}>
             Pick none
-          </button>
+          </PassingButton>
           {picks.length === kPicksMax && <span class="hint">no more than {kPicksMax}</span>}
         </>
       )}

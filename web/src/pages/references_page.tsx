@@ -14,6 +14,7 @@ import {
 } from "../format";
 import { CopyTable } from "../parts/copy_buttons";
 import { Pending } from "../parts/pending";
+import { UnknownValue } from "../parts/unknown_value";
 import { useAnswer } from "../state/answer";
 import { queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
@@ -65,6 +66,7 @@ function Documents({ answers }: { answers: Answers }) {
   const { audit } = answers;
   const errors = audit.findings.filter(({ severity }) => severity === "error").length;
   const shown = tables.filter(({ document }) => !chosen || document === chosen);
+  const isUnknown = shown.length === 0 && tables.length > 0;
   return (
     <>
       <p class="lead">
@@ -86,6 +88,7 @@ function Documents({ answers }: { answers: Answers }) {
             onChange={(event) => setQuery("document", event.currentTarget.value)}
           >
             <option value="">all</option>
+            {isUnknown && <option value={chosen}>{chosen}</option>}
             {tables.map(({ document }) => (
               <option key={document} value={document}>
                 {document}
@@ -103,6 +106,13 @@ function Documents({ answers }: { answers: Answers }) {
         </label>
         <CopyTable table={() => exported(shown, onlyFindings)} />
       </div>
+      {isUnknown && (
+        <UnknownValue
+          name="document"
+          nothing="No document is called"
+          every="Show every document"
+        />
+      )}
       {shown.map((table) => (
         <Document key={table.document} table={table} onlyFindings={onlyFindings} />
       ))}

@@ -95,14 +95,14 @@ function Hung({ run, silentS }: { run: RunDetails; silentS: number }) {
   const isOver = run.status !== "running";
   const now = isOver ? silentS : Math.max(silentS, since);
   return (
-    <p class="hung" role="status">
+    <p class="hung">
       <svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
         <circle cx="7" cy="7" r="5.25" class="stroke" />
         <path d="M7 4V7.4L9.2 8.8" class="stroke" />
       </svg>
       <span>
-        <b>Hung</b>: silent for {formatSpan(now)} without a word of an end. The verdict goes as soon
-        as the log grows.
+        <b role="status">Hung</b>: silent for {formatSpan(now)} without a word of an end. The
+        verdict goes as soon as the log grows.
       </span>
     </p>
   );

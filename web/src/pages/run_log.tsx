@@ -46,7 +46,7 @@ export function RunLogSection({ run }: { run: RunDetails }) {
 
 const kNearBottomPx = 24; // about a line
 
-function isAtBottom(box: HTMLElement | null): boolean {
+export function isAtBottom(box: HTMLElement | null): boolean {
   return !box || box.scrollHeight - box.scrollTop - box.clientHeight < kNearBottomPx;
 }
 

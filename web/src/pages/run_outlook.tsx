@@ -1,7 +1,13 @@
 // What a running run is at, and when it will reach the end of its window and its own end.
 import type { RunDetails, Steps } from "../api/types";
 import { formatClock, formatCount, formatProgress, formatSeconds, formatSpan } from "../format";
-import { limitWords, outlookOf, type Milestone, type Outlook } from "../outlook";
+import {
+  limitWords,
+  outlookOf,
+  presentIteration,
+  type Milestone,
+  type Outlook,
+} from "../outlook";
 import { nowMs } from "../state/service";
 import { zone } from "../state/zone";
 
@@ -15,7 +21,7 @@ export function RunOutlook({ run, steps }: { run: RunDetails; steps: Steps }) {
     <section class="outlook" aria-labelledby="outlook-title">
       <div class="section-head">
         <h2 id="outlook-title">
-          Running: iteration {formatProgress(run.last_iteration, run.declared_last_iteration)}
+          Running: iteration {formatProgress(presentIteration(run), run.declared_last_iteration)}
         </h2>
       </div>
       {outlook === null ? (
@@ -50,14 +56,15 @@ export function RunOutlook({ run, steps }: { run: RunDetails; steps: Steps }) {
 }
 
 function Reach({ name, milestone }: { name: string; milestone: Milestone }) {
-  const at = nowMs.value + 1000 * milestone.inSeconds;
+  const now = nowMs.value;
+  const at = formatClock(now + 1000 * milestone.inSeconds, zone.value, now);
   return (
     <div>
       <dt>{name}</dt>
       <dd>
         {milestone.isReached
           ? "reached"
-          : `in about ${formatSpan(milestone.inSeconds)}, at ${formatClock(at, zone.value)}`}
+          : `in about ${formatSpan(milestone.inSeconds)}, at ${at}`}
       </dd>
     </div>
   );

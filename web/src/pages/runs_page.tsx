@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { live } from "../api/live";
 import { formatPlural } from "../format";
 import { HintPanel, kAllRuns, Loading, ProblemPanel } from "../parts/panels";
+import { PassingButton } from "../parts/passing_button";
 import { StaleNote } from "../parts/stale_note";
 import { runsCountWords } from "../runs_words";
 import { chosenColumns } from "../state/columns";
@@ -22,6 +23,7 @@ import { usePageTitle } from "../state/page_title";
 import { compareHref, kPicksMin, togglePick } from "../state/picks";
 import { RunListStore } from "../state/run_list";
 import { rememberedScroll, rememberScroll, runsHref } from "../state/runs_place";
+import { isReturn } from "../state/scroll_places";
 import { refreshService, rootList, service } from "../state/service";
 import { unknownKeyWords } from "../state/unknown_keys";
 import { isWideScreen } from "../state/wide_screen";
@@ -55,12 +57,12 @@ function keptStore(): { store: RunListStore; key: string } {
   return kept;
 }
 
-// Remembers how far the list is scrolled, and goes there again when it is come back to.
+// Remembers how far the list is scrolled, and goes there again when a link leads back to it.
 function useScrollMemory(key: string, isReady: boolean): void {
   useLayoutEffect(() => {
     if (!isReady) return;
     const top = rememberedScroll(key);
-    if (top > 0) scrollTo(0, top);
+    if (top > 0 && !isReturn()) scrollTo(0, top);
     const remember = () => {
       if (place.value.path === kPath) rememberScroll(key, scrollY);
     };
@@ -193,6 +195,9 @@ function RunsList({ state, store, columns }: ListProps) {
   );
 }
 
+const sortedHead = () =>
+  document.querySelector<HTMLElement>('table.runs th[aria-sort$="ending"] button');
+
 // What the rows no longer are, with the way to make them so again.
 function ListNews({ store }: { store: RunListStore }) {
   const hasNews = store.hasNews.value;
@@ -200,15 +205,15 @@ function ListNews({ store }: { store: RunListStore }) {
   return (
     <span class="list-news" role="status">
       {!hasNews && "Runs have changed since this list was sorted; they keep their places."}
-      <button
-        type="button"
+      <PassingButton
+        heir={sortedHead}
         onClick={() => {
           if (hasNews) scrollTo(0, 0);
           void store.load(readListState(place.value.query));
         }}
       >
         {hasNews ? "Runs came or changed: show them" : "Sort again"}
-      </button>
+      </PassingButton>
     </span>
   );
 }

@@ -46,7 +46,7 @@ export function RunsTable(props: Props) {
   const body = useRef<HTMLTableSectionElement>(null);
   const layout = useLayout(table, columns);
   const range = useVisibleRange(body, layout.rowHeight, rowCount);
-  useEffect(() => props.onLook(range.end), [range.end, runs.length]);
+  useEffect(() => props.onLook(range.end), [range.end, runs]);
   const active = useRowKeys(body, range, layout.rowHeight, props);
   useFocusOnReturn(body, range);
 
@@ -82,7 +82,7 @@ export function RunsTable(props: Props) {
           const at = drawn.first + offset;
           const run = runs[at];
           return run ? (
-            <Row key={run.id} {...props} run={run} at={at} isActive={active === at} />
+            <Row key={run.id} {...props} run={run} at={at} isActive={active === run.id} />
           ) : (
             <Awaited key={`at ${at}`} at={at} columns={columns} />
           );
@@ -158,7 +158,7 @@ function firstInSight(body: HTMLElement | null, rowHeight: number): number {
 }
 
 // j and k move the active row, x picks it, c compares what is picked, / goes to the search field.
-// Gives the active row.
+// Gives the run of the active row, which is active wherever the list moves it to.
 function useRowKeys(
   body: { current: HTMLTableSectionElement | null },
   range: RowRange,
@@ -166,16 +166,24 @@ function useRowKeys(
   { runs, picks, onPick, onCompare }: Props,
 ): number | null {
   const [active, setActive] = useState<number | null>(null);
-  const now = useRef<number | null>(null); // keys may come faster than the page is drawn
+  // Keys may come faster than the page is drawn. `at`: of when it was moved to.
+  const now = useRef<{ id: number; at: number } | null>(null);
   useEffect(() => {
+    // Of a run that has left the list, the row that it had.
+    const placeOf = ({ id, at }: { id: number; at: number }) => {
+      const found = runs.findIndex((run) => run.id === id);
+      return found < 0 ? at : found;
+    };
     const move = (to: number) => {
       const next = Math.min(Math.max(to, 0), runs.length - 1);
+      const run = runs[next];
+      if (!run) return;
       const top = (body.current?.getBoundingClientRect().top ?? 0) + next * rowHeight;
       const head = 2 * rowHeight;
       if (top < head) scrollBy(0, top - head);
       else if (top + 2 * rowHeight > innerHeight) scrollBy(0, top + 2 * rowHeight - innerHeight);
-      now.current = next;
-      setActive(next);
+      now.current = { id: run.id, at: next };
+      setActive(run.id);
     };
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -185,8 +193,8 @@ function useRowKeys(
         return;
       }
       if (isTyping(event.target) && !(event.target as HTMLElement).closest("table.runs")) return;
-      const at = now.current;
-      const run = at === null ? undefined : runs[at];
+      const at = now.current && placeOf(now.current);
+      const run = runs.find(({ id }) => id === now.current?.id);
       if (event.key === "j") move(at === null ? firstInSight(body.current, rowHeight) : at + 1);
       else if (event.key === "k") move(at === null ? 0 : at - 1);
       else if (event.key === "x" && run && (picks.includes(run.id) || picks.length < kPicksMax)) {
@@ -199,7 +207,7 @@ function useRowKeys(
   useEffect(() => {
     if (active === null) return;
     body.current
-      ?.querySelector<HTMLElement>(`[aria-rowindex="${active + 2}"] a.name`)
+      ?.querySelector<HTMLElement>(`[data-run="${active}"] a.name`)
       ?.focus({ preventScroll: true });
   }, [active, range]);
   return active;

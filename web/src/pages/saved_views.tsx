@@ -1,12 +1,14 @@
 // The reader's own views of the table: a list behind a button, and a field to keep the present one.
 import { useState } from "preact/hooks";
+import { PassingButton, summaryAround } from "../parts/passing_button";
 import { PopUp } from "../parts/pop_up";
 import { chooseColumns, chosenColumns } from "../state/columns";
 import { writeListState, type ListState } from "../state/list_state";
-import { forgetView, savedViews, saveView } from "../state/views";
+import { forgetView, hasRoomFor, kViewsMax, savedViews, saveView } from "../state/views";
 
 export function SavedViews({ state }: { state: ListState }) {
   const [name, setName] = useState("");
+  const hasRoom = hasRoomFor(name.trim());
   const save = () => {
     const query = writeListState({ ...state, pick: [] }).toString();
     saveView({ name: name.trim(), query, columns: chosenColumns.value });
@@ -27,21 +29,21 @@ export function SavedViews({ state }: { state: ListState }) {
               >
                 {view.name}
               </a>
-              <button
-                type="button"
+              <PassingButton
                 class="quiet"
                 aria-label={`Forget the view ${view.name}`}
+                heir={summaryAround}
                 onClick={() => forgetView(view.name)}
               >
                 ×
-              </button>
+              </PassingButton>
             </li>
           ))}
         </ul>
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            if (name.trim()) save();
+            if (name.trim() && hasRoom) save();
           }}
         >
           <label class="field">
@@ -52,10 +54,15 @@ export function SavedViews({ state }: { state: ListState }) {
               onInput={(event) => setName(event.currentTarget.value)}
             />
           </label>
-          <button type="submit" disabled={!name.trim()}>
+          <button type="submit" disabled={!name.trim() || !hasRoom}>
             Keep
           </button>
         </form>
+        {!hasRoom && (
+          <p class="sub">
+            {kViewsMax} views are kept, and no more: forget one, or keep this one under its name.
+          </p>
+        )}
       </div>
     </PopUp>
   );

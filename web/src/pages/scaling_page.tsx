@@ -12,6 +12,7 @@ import {
   sharedAxis,
   throughputPlot,
 } from "../chart/scaling_points";
+import { gpuCounts, scalingHeads, scalingTable, tokensPerS } from "../chart/scaling_table";
 import {
   formatCount,
   formatNumber,
@@ -28,11 +29,12 @@ import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { OlderRuns } from "../parts/older_runs";
 import { HintPanel, kAllRuns } from "../parts/panels";
 import { Pending } from "../parts/pending";
-import { PlotCopies, tableOnPage } from "../parts/plot_copies";
+import { PlotCopies } from "../parts/plot_copies";
 import { ClusterChoice } from "../parts/cluster_choice";
+import { UnknownCluster, UnknownValue } from "../parts/unknown_value";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
-import { learnClusters } from "../state/clusters";
+import { isUnknownCluster, learnClusters } from "../state/clusters";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 
@@ -100,14 +102,7 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
         <ClusterChoice />
         <MeasuredOver />
       </div>
-      {measured.length === 0 && (
-        <HintPanel title="No series yet">
-          <p>
-            A point needs a complete run that says its workload, model size, dtype, GPU type and
-            number of GPUs, and its global batch size.
-          </p>
-        </HintPanel>
-      )}
+      {measured.length === 0 && <NoSeries isUnknown={shown.length === 0 && scaling.series.length > 0} />}
       {measured.map((series) => (
         <Series
           key={labelOf(seriesName(series, true), series)}
@@ -125,6 +120,28 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
       <OlderRuns count={scaling.older_runs_left_out} />
       <p class="window-note">{scaling.method}</p>
     </>
+  );
+}
+
+// `isUnknown`: there are series, and none is of the workload that is asked for.
+function NoSeries({ isUnknown }: { isUnknown: boolean }) {
+  if (isUnknownCluster(queryValue("cluster"))) return <UnknownCluster />;
+  if (isUnknown) {
+    return (
+      <UnknownValue
+        name="workload"
+        nothing="No series is of the workload"
+        every="Show every workload"
+      />
+    );
+  }
+  return (
+    <HintPanel title="No series yet">
+      <p>
+        A point needs a complete run that says its workload, model size, dtype, GPU type and number
+        of GPUs, and its global batch size.
+      </p>
+    </HintPanel>
   );
 }
 
@@ -182,7 +199,7 @@ function Series({ name, series }: { name: string; series: ScalingSeries }) {
       <Table label={label} series={series} />
       <PlotCopies
         name={`scaling-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`}
-        table={() => tableOnPage(section.current?.querySelector("table"))}
+        table={() => scalingTable(series)}
         pictures={() => section.current?.querySelectorAll<SVGSVGElement>(".scaling-plot svg") ?? []}
       />
       <LeftOutRuns runs={series.left_out} count={countOf(series.left_out_groups)} />
@@ -205,31 +222,13 @@ function basesText(series: ScalingSeries): string {
   );
 }
 
-function headsOf(series: ScalingSeries): string[] {
-  const { measured, published } = efficiencyBases(series);
-  const against = (gpus: number | null) =>
-    gpus === null ? "" : ` against ${formatPlural(gpus, "GPU")}`;
-  return [
-    "GPUs",
-    "global batch",
-    "runs",
-    "tokens/s/GPU",
-    "95 % interval",
-    "tokens/s",
-    `efficiency${against(measured)}`,
-    "published tokens/s/GPU",
-    `published efficiency${against(published)}`,
-    "against published",
-  ];
-}
-
 function Table({ label, series }: { label: string; series: ScalingSeries }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={`Table of ${label}`}>
       <table class="plain scaling-table">
         <thead>
           <tr>
-            {headsOf(series).map((title) => (
+            {scalingHeads(series).map((title) => (
               <th key={title} scope="col" class="number">
                 {title}
               </th>
@@ -249,12 +248,6 @@ function Table({ label, series }: { label: string; series: ScalingSeries }) {
       </table>
     </div>
   );
-}
-
-// Measured or published, so that what is yet to be measured has a row, too.
-function gpuCounts(series: ScalingSeries): number[] {
-  const counts = [...series.points, ...series.published].map((point) => point.gpu_count);
-  return [...new Set(counts)].sort((a, b) => a - b);
 }
 
 interface RowProps {
@@ -278,9 +271,7 @@ function Row({ gpus, points, published }: RowProps) {
           <td class="number">{point ? <RunLinks point={point} /> : "none yet"}</td>
           <td class="number">{formatNumber(point?.tokens_per_s_per_gpu.mean)}</td>
           <td class="number">{point ? intervalText(point) : kUnknown}</td>
-          <td class="number">
-            {formatCount(point && (point.tokens_per_s_per_gpu.mean ?? NaN) * gpus)}
-          </td>
+          <td class="number">{formatCount(point && tokensPerS(point))}</td>
           <td class="number" title={point?.efficiency_reason ?? ""}>
             {formatPercent(point?.efficiency)}
           </td>

@@ -4,6 +4,7 @@ import { formatCount } from "../format";
 import { kChoicesToRead, offeredChoices } from "../state/offered_choices";
 import { choicesByWord } from "../state/one_name";
 import { FilterPopUp } from "./filter_pop_up";
+import { PassingButton, summaryAround } from "./passing_button";
 
 interface Props {
   label: string;
@@ -56,9 +57,9 @@ export function ChoiceSet({ label, chosen, values, isCut, word, onToggle, onNone
           </p>
         )}
         {chosen.length > 0 && (
-          <button type="button" class="quiet" onClick={onNone}>
+          <PassingButton class="quiet" heir={summaryAround} onClick={onNone}>
             Any {label}
-          </button>
+          </PassingButton>
         )}
       </fieldset>
     </FilterPopUp>

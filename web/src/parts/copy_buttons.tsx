@@ -1,9 +1,16 @@
 // Puts text on the clipboard, and says that it did, or shows the text where the browser forbids it.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { tableCsv, tableMarkdown } from "../export_text";
+
+const kToldMs = 4_000;
 
 export function CopyButton({ label, text }: { label: string; text: () => string }) {
   const [state, setState] = useState<"idle" | "done" | "refused">("idle");
+  useEffect(() => {
+    if (state !== "done") return;
+    const timer = setTimeout(() => setState("idle"), kToldMs);
+    return () => clearTimeout(timer);
+  }, [state]);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text());
@@ -16,13 +23,10 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
     <>
       <button type="button" class="quiet copy" onClick={() => void copy()}>
         {label}
-        {state === "done" && (
-          <span role="status" class="hint">
-            {" "}
-            copied
-          </span>
-        )}
       </button>
+      <span role="status" class="hint copied">
+        {state === "done" && "copied"}
+      </span>
       {state === "refused" && (
         <textarea
           class="copy-text"

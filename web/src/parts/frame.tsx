@@ -4,7 +4,7 @@ import { live, type Connection } from "../api/live";
 import { formatPlural } from "../format";
 import { pageOf, place } from "../state/location";
 import { runsHref } from "../state/runs_place";
-import { service } from "../state/service";
+import { service, unanswered } from "../state/service";
 import { setZone, zone } from "../state/zone";
 
 const kConnection: Record<Connection, { word: string; hint: string }> = {
@@ -53,8 +53,11 @@ function ZoneSwitch() {
   );
 }
 
+// Of a service that does not answer the lists tell; what it told last is old.
+const toldNow = () => (unanswered.value ? null : service.value);
+
 function ServiceBanner() {
-  const status = service.value;
+  const status = toldNow();
   if (!status) return null;
   const troubles = [...(status.halted_reason ? [status.halted_reason] : []), ...status.root_errors];
   if (troubles.length === 0) return null;
@@ -69,7 +72,7 @@ function ServiceBanner() {
 }
 
 function Footer() {
-  const status = service.value;
+  const status = toldNow();
   return (
     <footer class="foot">
       {status && (

@@ -2,6 +2,7 @@
 import type { RunMark } from "../api/types";
 import { formatPlural } from "../format";
 import { queryValue, setQuery } from "../state/page_query";
+import { PassingButton } from "./passing_button";
 
 interface LeftOut {
   id: number;
@@ -12,6 +13,9 @@ interface LeftOut {
 }
 
 const kNamed = 100;
+
+const summaryBeside = (button: HTMLElement) =>
+  button.closest(".left-out")?.querySelector<HTMLElement>("summary");
 
 // `count`: how many there are, where not all of them are given.
 export function LeftOutRuns({ runs, count = runs.length }: { runs: LeftOut[]; count?: number }) {
@@ -42,9 +46,9 @@ export function LeftOutRuns({ runs, count = runs.length }: { runs: LeftOut[]; co
         </button>
       )}
       {included && (
-        <button type="button" class="quiet" onClick={() => setQuery("include", "")}>
+        <PassingButton class="quiet" heir={summaryBeside} onClick={() => setQuery("include", "")}>
           Leave {included.replaceAll(",", ", ")} out again
-        </button>
+        </PassingButton>
       )}
     </div>
   );

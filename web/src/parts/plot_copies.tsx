@@ -19,14 +19,3 @@ export function PlotCopies({ name, table, pictures }: Props) {
     </details>
   );
 }
-
-// What a table on the page says, as it stands there.
-export function tableOnPage(table: HTMLTableElement | null | undefined): Exported {
-  const cells = (row: HTMLTableRowElement) =>
-    [...row.cells].map((cell) => cell.innerText.replace(/\s+/g, " ").trim());
-  const head = table?.tHead?.rows[0];
-  return {
-    heads: head ? cells(head) : [],
-    rows: [...(table?.tBodies[0]?.rows ?? [])].map(cells),
-  };
-}

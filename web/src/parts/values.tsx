@@ -3,6 +3,7 @@ import type { Run } from "../api/types";
 import {
   formatAgo,
   formatCount,
+  formatDay,
   formatInstant,
   formatUtc,
   kUnknown,
@@ -20,11 +21,10 @@ export function Instant({ at }: { at: string | null }) {
   );
 }
 
-// Where the time of day says nothing.
 export function Day({ at }: { at: string }) {
   return (
     <time dateTime={at} title={formatUtc(at)}>
-      {formatInstant(at, zone.value).slice(0, 10)}
+      {formatDay(at, zone.value)}
     </time>
   );
 }
@@ -33,7 +33,7 @@ export function Ago({ at }: { at: string | null }) {
   if (!at) return <>{kUnknown}</>;
   return (
     <time dateTime={at} title={formatUtc(at)}>
-      {formatAgo(at, nowMs.value)}
+      {formatAgo(at, nowMs.value, zone.value)}
     </time>
   );
 }

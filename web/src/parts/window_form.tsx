@@ -1,6 +1,7 @@
 // Asks for a window: two iterations, or last; and gives back the usual one.
 import { useEffect, useState } from "preact/hooks";
 import { askedWindow, windowProblem } from "../state/window";
+import { PassingButton } from "./passing_button";
 
 interface Props {
   label: string;
@@ -8,6 +9,8 @@ interface Props {
   usual?: string; // without it, each run has its own
   onChoose: (window: string) => void; // empty: the usual one
 }
+
+const fieldBeside = (button: HTMLElement) => button.closest("form")?.querySelector("input");
 
 export function WindowForm({ label, chosen, usual = "", onChoose }: Props) {
   const current = chosen || usual;
@@ -42,9 +45,9 @@ export function WindowForm({ label, chosen, usual = "", onChoose }: Props) {
       </label>
       <button type="submit">Apply</button>
       {chosen && chosen !== usual && (
-        <button type="button" class="quiet" onClick={() => onChoose("")}>
+        <PassingButton class="quiet" heir={fieldBeside} onClick={() => onChoose("")}>
           {usual ? `Back to ${usual}` : "Each its own"}
-        </button>
+        </PassingButton>
       )}
       <p class="field-problem" id="window-complaint" role="alert">
         {complaint}

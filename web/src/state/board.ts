@@ -3,7 +3,7 @@
 // (release, framework …) that was measured last, proxies where the published result is a proxy's,
 // whole models where it is a model's. Pure.
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
-import { formatCount, formatWorkload } from "../format";
+import { formatCount, formatWorkload, type Zone } from "../format";
 import { differencesText, type DifferingValue } from "../series_words";
 import {
   cellKey,
@@ -61,7 +61,7 @@ export interface BoardRow {
   cells: BoardCell[]; // by number of GPUs
 }
 
-function cellOf(reference: Reference, measured: Measured = nothingMeasured()): BoardCell {
+function cellOf(reference: Reference, measured: Measured, zone: Zone): BoardCell {
   const { environments, marks, others, otherCount, profiled, profiledCount } = measured;
   const [newest] = environments;
   const base = {
@@ -77,7 +77,8 @@ function cellOf(reference: Reference, measured: Measured = nothingMeasured()): B
   };
   if (base.standing) {
     const judged = judge(base.standing, base.runCount);
-    const otherwise = variantWords(base.variants.filter(({ state }) => state !== judged.state));
+    const differing = base.variants.filter(({ state }) => state !== judged.state);
+    const otherwise = variantWords(differing, zone);
     return { ...base, ...judged, words: `${judged.words} ${otherwise}`.trim() };
   }
   const left = othersWords(measured);
@@ -118,6 +119,7 @@ function isBetter(a: Reference, b: Reference): boolean {
 export function boardRows(
   references: readonly Reference[],
   { cluster, scaling }: ClusterAnswer,
+  zone: Zone,
 ): BoardRow[] {
   const measured = measuredByKey(scaling);
   const chosen = new Map<string, Reference>();
@@ -146,7 +148,7 @@ export function boardRows(
     };
     rows.set(rowKey, row);
     if (!row.documents.includes(document)) row.documents.push(document);
-    row.cells.push(cellOf(reference, measured.get(key)));
+    row.cells.push(cellOf(reference, measured.get(key) ?? nothingMeasured(), zone));
   }
   for (const { cells } of rows.values()) {
     cells.sort(
@@ -282,7 +284,7 @@ export function boardTable(rows: readonly BoardRow[], isStale: (cell: BoardCell)
         cell.standing?.speed_low?.toFixed(4) ?? "",
         publishedWord(cell.standing),
         String(cell.reference.step_time_s ?? ""),
-        formatCount(cell.runCount),
+        String(cell.runCount),
         otherwiseOf(cell),
         ...(isNamed ? [row.cluster ?? ""] : []),
       ]),

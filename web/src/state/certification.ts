@@ -2,7 +2,7 @@
 // three complete runs of which one may be profiled, which meet the aim, and none of them older than
 // a year. So NVIDIA's "Exemplar Cloud: Path & Requirements" has it. The runs are those of the
 // environment that was measured last. Pure.
-import { formatCount, formatPlural } from "../format";
+import { formatCount, formatDay, formatPlural, type Zone } from "../format";
 import { documentOf, hasRuns, submitCommand, type BoardCell, type BoardRow } from "./board";
 import { msOf, newestOf, variantWords } from "./measured";
 import { kAim } from "./standing";
@@ -32,13 +32,14 @@ export function certifications(
   rows: readonly BoardRow[],
   launchedAt: ReadonlyMap<number, string>,
   nowMs: number,
+  zone: Zone, // of the days in its words
 ): Certification[] {
   return rows.flatMap((row) => {
     const { name, cluster, gpuType, cells } = row;
     const whole = cells.filter(({ reference }) => !reference.is_proxy);
     const within = whole.filter(({ reference }) => reference.gpu_count <= kCertifiedScale);
     const cell = within.at(-1) ?? whole[0]; // by number of GPUs
-    const one = cell && certify(cell, launchedAt, nowMs);
+    const one = cell && certify(cell, launchedAt, nowMs, zone);
     return cell && one ? [{ name, cluster, gpuType, cell, isMeasured: hasRuns(row), ...one }] : [];
   });
 }
@@ -49,7 +50,12 @@ function aYearAfter(at: string): string {
   return then.toISOString();
 }
 
-function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs: number) {
+function certify(
+  cell: BoardCell,
+  launchedAt: ReadonlyMap<number, string>,
+  nowMs: number,
+  zone: Zone,
+) {
   if (cell.state === "unjudged") {
     const { words, runCount: runsMade } = cell;
     return { state: "unjudged" as const, validUntil: null, words, runsMade, repeats: 0 };
@@ -72,7 +78,7 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
   const expired = ends.filter((end) => Date.parse(end) <= nowMs);
   const missing = kCertifiedRuns - (ends.length - expired.length);
   if (cell.state !== "met") {
-    const words = `${cell.words} ${expiredWords(expired, ends.length)}`.trim();
+    const words = `${cell.words} ${expiredWords(expired, ends.length, zone)}`.trim();
     const repeats = Math.max(cell.repeats, missing);
     return { state: "open" as const, validUntil: null, words, runsMade, repeats };
   }
@@ -83,9 +89,9 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
   }
   const words = [
     "The aim is met.",
-    expiredWords(expired, ends.length),
+    expiredWords(expired, ends.length, zone),
     `${formatPlural(missing, "more run")} for the ${kCertifiedRuns} that it takes.`,
-    variantWords(cell.variants),
+    variantWords(cell.variants, zone),
   ];
   const state = validUntil === null ? ("open" as const) : ("expired" as const);
   const said = words.filter(Boolean).join(" ");
@@ -102,9 +108,9 @@ function profiledWords(runCount: number, profiledCount: number): string {
 }
 
 // Of `count` runs those whose year is over; empty where there are none.
-function expiredWords(expired: readonly string[], count: number): string {
+function expiredWords(expired: readonly string[], count: number, zone: Zone): string {
   if (expired.length === 0) return "";
-  const last = [...expired].sort().at(-1)?.slice(0, 10) ?? "";
+  const last = formatDay([...expired].sort().at(-1) ?? null, zone);
   const age = `older than ${kCertifiedMonths} months`;
   if (count === 1) return `Its only run is ${age}: it expired on ${last}.`;
   const which =
@@ -177,7 +183,7 @@ export function suiteCommands({ of }: SuiteStanding): string {
 }
 
 // With the cluster of each where one is named.
-export function certificationTable(all: readonly SuiteStanding[]) {
+export function certificationTable(all: readonly SuiteStanding[], zone: Zone) {
   const isNamed = all.some(({ cluster }) => cluster !== null);
   return {
     heads: [
@@ -200,7 +206,7 @@ export function certificationTable(all: readonly SuiteStanding[]) {
         kCertificationWords[state],
         cell.standing?.speed_low?.toFixed(4) ?? "",
         String(runsMade),
-        validUntil?.slice(0, 10) ?? "",
+        validUntil === null ? "" : formatDay(validUntil, zone),
         ...(isNamed ? [cluster ?? ""] : []),
       ]),
     ),

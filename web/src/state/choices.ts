@@ -5,6 +5,8 @@ import { signal, type Signal } from "@preact/signals";
 export interface Choice<T> {
   readonly value: Signal<T>;
   set(value: T): void;
+  // From what is stored by now: another page of this browser may have changed it.
+  change(from: (stored: T) => T): void;
 }
 
 // `accept` gives the stored value if it is one, and null otherwise.
@@ -22,15 +24,17 @@ export function storedChoice<T>(
       return null;
     }
   }
-  return {
-    value,
-    set(next: T) {
-      value.value = next;
-      try {
-        localStorage.setItem(key, JSON.stringify(next));
-      } catch {
-        // As above.
-      }
-    },
-  };
+  function set(next: T): void {
+    value.value = next;
+    try {
+      localStorage.setItem(key, JSON.stringify(next));
+    } catch {
+      // As above.
+    }
+  }
+  // What another page chose; of no key: all is forgotten. Outside a browser there is no other.
+  globalThis.addEventListener?.("storage", (event) => {
+    if (event.key === key || event.key === null) value.value = read() ?? usual;
+  });
+  return { value, set, change: (from) => set(from(read() ?? value.value)) };
 }

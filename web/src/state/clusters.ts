@@ -23,13 +23,23 @@ export function learnClusterNames(names: readonly string[]): void {
 }
 
 let isAsked = false;
+const areAllLearnt = signal(false); // that runs name
+
+// Whether no run and no tree is of it; false until that is known.
+export const isUnknownCluster = (name: string) =>
+  name !== "" &&
+  areAllLearnt.value &&
+  rootList.value !== null &&
+  !clusters.value.includes(name);
 
 // Those that no root is named by are known from the runs alone. Once in the life of a page.
 export async function askClusters(): Promise<void> {
   if (isAsked) return;
   isAsked = true;
   try {
-    learnClusterNames((await fetchChoices()).cluster);
+    const { cluster, cut } = await fetchChoices();
+    learnClusterNames(cluster);
+    areAllLearnt.value = !cut.includes("cluster");
   } catch {
     isAsked = false; // the next page with a choice tries again
   }

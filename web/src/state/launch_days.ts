@@ -1,7 +1,7 @@
 // Days of launches, in the zone that the page shows, and the instants that stand for them in an
 // address: `since`, the begin of the first day, and `before`, that of the day after the last one.
 // Pure.
-import { formatInstant, kUnknown, parseInstant, type Zone } from "../format";
+import { formatDay, formatInstant, kUnknown, parseInstant, type Zone } from "../format";
 
 const kYearMin = 1970;
 const kYearMax = 9998; // the day after the last one still has four digits of a year
@@ -38,7 +38,7 @@ export function beforeDayAfter(day: string, zone: Zone): string {
   return boundText(dayBegin(day, zone, 1));
 }
 
-const dayOf = (at: Date, zone: Zone) => formatInstant(at.toISOString(), zone).slice(0, 10);
+const dayOf = (at: Date, zone: Zone) => formatDay(at.toISOString(), zone);
 
 // The day that holds the instant; empty where there is none.
 export function firstDay(since: string, zone: Zone): string {

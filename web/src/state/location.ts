@@ -1,5 +1,6 @@
 // Where the page is: the URL is the only place that state which a link should carry lives in.
 import { signal } from "@preact/signals";
+import { pushEntry, replaceEntry, startEntries, stepToEntry } from "./scroll_places";
 
 export interface Place {
   path: string;
@@ -46,8 +47,8 @@ export function hrefOf(path: string, query: URLSearchParams): string {
 
 // `replace` for what is not a step that "back" should undo, such as typing in a filter.
 export function navigate(href: string, options: { replace?: boolean } = {}): void {
-  if (options.replace) history.replaceState(null, "", href);
-  else history.pushState(null, "", href);
+  if (options.replace) replaceEntry(href);
+  else pushEntry(href);
   steppedFrom.value = null;
   place.value = here();
 }
@@ -75,14 +76,15 @@ function movedHome(): void {
   const isOfRuns = ["q", "status", "sort", "pick", "experiment", "rows"].some((key) =>
     query.has(key),
   );
-  if (path === "/" && isOfRuns) history.replaceState(null, "", hrefOf("/runs", query));
+  if (path === "/" && isOfRuns) replaceEntry(hrefOf("/runs", query));
 }
 
 export function startRouting(): void {
-  history.scrollRestoration = "manual"; // a page whose content is on its way cannot be scrolled yet
+  startEntries();
   movedHome();
   place.value = here();
   addEventListener("popstate", () => {
+    stepToEntry();
     steppedFrom.value = pageOf(place.value.path);
     place.value = here();
   });

@@ -2,7 +2,7 @@
 // those that count by their environment (release, framework, layout …), the newest first, and those
 // that do not. Pure.
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
-import { formatCount, formatPlural, formatWorkload } from "../format";
+import { formatCount, formatDay, formatPlural, formatWorkload, type Zone } from "../format";
 import { markWord, marksWords } from "../mark_words";
 import { differenceBetween, type DifferingValue } from "../series_words";
 import { judge, kStateWords, type CellState } from "./standing";
@@ -186,10 +186,10 @@ export function variantsOf([newest, ...earlier]: readonly Environment[]): Varian
 }
 
 // "Of an earlier environment: 4 runs with release 25.07, the newest of 2026-04-02, aim met."
-export function variantWords(variants: readonly Variant[]): string {
+export function variantWords(variants: readonly Variant[], zone: Zone): string {
   if (variants.length === 0) return "";
   const each = variants.map(({ name, state, runCount, newestAt }) => {
-    const date = newestAt === null ? "" : `, the newest of ${newestAt.slice(0, 10)}`;
+    const date = newestAt === null ? "" : `, the newest of ${formatDay(newestAt, zone)}`;
     return `${formatPlural(runCount, "run")} with ${name}${date}: ${kStateWords[state]}`;
   });
   return `Of an earlier environment, and not counted: ${each.join("; ")}.`;

@@ -69,6 +69,8 @@ export class RunListStore implements LiveListener {
   private wanted = 0; // rows, from the first one
   private isExtending = false;
   private hasAllChoices = false;
+  // Shown when events were lost: their revisions may be those of another database.
+  private outdated: ReadonlySet<Run> = new Set();
   private readonly patches = new Coalescer(kPatchEveryMs, (ids) => this.patch(ids));
   private readonly reloads = new Coalescer(kReloadEveryMs, () => this.reload());
 
@@ -101,6 +103,7 @@ export class RunListStore implements LiveListener {
 
   onReset(): void {
     this.hasAllChoices = false; // events were missed, and what they told of
+    this.outdated = new Set(this.runs.value);
     this.reloads.add(0);
   }
 
@@ -110,8 +113,12 @@ export class RunListStore implements LiveListener {
     const shown = new Map(this.runs.value.map((run) => [run.id, run]));
     return [...once.values()].map((run) => {
       const known = shown.get(run.id);
-      return known && known.revision > run.revision ? known : run;
+      return known && this.isNewer(known, run) ? known : run;
     });
+  }
+
+  private isNewer(known: Run, run: Run): boolean {
+    return known.revision > run.revision && !this.outdated.has(known);
   }
 
   // As far as it is looked at; what lies beyond comes again when it is scrolled to. Who looks at a
@@ -215,7 +222,7 @@ export class RunListStore implements LiveListener {
     const after = before
       .map((run) => {
         const now = fresh.get(run.id);
-        return now && now.revision >= run.revision ? now : run;
+        return now && !this.isNewer(run, now) ? now : run;
       })
       .filter((run) => !fresh.has(run.id) || matchesFilters(run, state));
     batch(() => {

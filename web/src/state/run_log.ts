@@ -37,6 +37,7 @@ export class RunLogStore {
   private request = new AbortController();
   private endedAtLast = false; // the log did, when its last lines were asked for
   private followedBytes = 0;
+  private lacksEnd = false; // what came could not be asked for, and who saw the end waits for it
 
   constructor(readonly id: number) {}
 
@@ -73,18 +74,18 @@ export class RunLogStore {
     this.followedBytes = sizeBytes;
     const shown = this.shown.value;
     if (sizeBytes <= shown.sizeBytes) return;
-    const sawEnd = seesLast && this.nextOffset.value >= shown.sizeBytes;
+    const sawEnd = seesLast && (this.lacksEnd || this.nextOffset.value >= shown.sizeBytes);
     this.shown.value = { ...shown, sizeBytes };
     if (!sawEnd) return;
-    await this.append({ count: kLinesFollowed, isFollowing: true });
-    if (this.endedAtLast && this.hasRoom()) return;
+    this.lacksEnd = !(await this.append({ count: kLinesFollowed, isFollowing: true }));
+    if (this.lacksEnd || (this.endedAtLast && this.hasRoom())) return;
     const take = (log: RunLog, { chosen }: Shown) => ({
       lines: log.lines,
       chosen,
       sizeBytes: log.size_bytes,
       followsEnd: true,
     });
-    await this.ask(kEnd, take, false);
+    this.lacksEnd = !(await this.ask(kEnd, take, false));
   }
 
   stop(): void {
@@ -92,7 +93,7 @@ export class RunLogStore {
   }
 
   // Where the log ended, its last line may have been written in part: it is asked for again.
-  private async append(wanted: { count: number; isFollowing: boolean }): Promise<void> {
+  private async append(wanted: { count: number; isFollowing: boolean }): Promise<boolean> {
     const last = this.endedAtLast ? this.shown.value.lines.at(-1) : undefined;
     const from = last?.offset ?? this.nextOffset.value;
     const take = (log: RunLog, shown: Shown) => ({
@@ -105,20 +106,22 @@ export class RunLogStore {
       followsEnd: wanted.isFollowing,
     });
     const query = { offset: from, before: 0, after: wanted.count };
-    await this.ask(query, take, !wanted.isFollowing);
+    return this.ask(query, take, !wanted.isFollowing);
   }
 
   private hasRoom(): boolean {
     return this.shown.value.lines.length < kLinesMax;
   }
 
-  // `isWanted`: by the reader, who is told of a problem in place of the lines.
+  // `isWanted`: by the reader, who is told of a problem in place of the lines. False where there
+  // was one.
   private async ask(
     parameters: Record<string, number>,
     take: (log: RunLog, shown: Shown) => Shown,
     isWanted = true,
-  ): Promise<void> {
+  ): Promise<boolean> {
     this.request.abort();
+    if (isWanted) this.lacksEnd = false;
     const request = new AbortController();
     this.request = request;
     this.isLoading.value = true;
@@ -126,7 +129,7 @@ export class RunLogStore {
     for (const [key, value] of Object.entries(parameters)) query.set(key, String(value));
     try {
       const log = await fetchRunLog(this.id, query, request.signal);
-      if (this.request !== request) return;
+      if (this.request !== request) return true;
       batch(() => {
         const reachedBefore = parameters.after === 0 ? this.nextOffset.value : 0;
         this.shown.value = take(log, this.shown.value);
@@ -135,12 +138,14 @@ export class RunLogStore {
         this.problem.value = null;
         this.isLoading.value = false;
       });
+      return true;
     } catch (error) {
-      if (isAbort(error)) return;
+      if (isAbort(error)) return true;
       batch(() => {
         if (isWanted) this.problem.value = asProblem(error);
         this.isLoading.value = false;
       });
+      return false;
     }
   }
 }

@@ -7,7 +7,7 @@ export interface SavedView {
   columns: string[] | null; // null: the usual ones
 }
 
-const kViewsMax = 40;
+export const kViewsMax = 40;
 
 function isView(stored: unknown): stored is SavedView {
   if (typeof stored !== "object" || stored === null) return false;
@@ -27,12 +27,19 @@ const choice = storedChoice<SavedView[]>("llmb.views", [], (stored) =>
 
 export const savedViews = choice.value;
 
-// One of the same name is replaced.
+const others = (views: SavedView[], than: string) => views.filter(({ name }) => name !== than);
+
+export function hasRoomFor(name: string, views = savedViews.value): boolean {
+  return others(views, name).length < kViewsMax;
+}
+
+// One of the same name is replaced; one for which there is no room is not kept.
 export function saveView(view: SavedView): void {
-  const others = savedViews.value.filter(({ name }) => name !== view.name);
-  choice.set([...others, view].slice(-kViewsMax));
+  choice.change((views) =>
+    hasRoomFor(view.name, views) ? [...others(views, view.name), view] : views,
+  );
 }
 
 export function forgetView(name: string): void {
-  choice.set(savedViews.value.filter((view) => view.name !== name));
+  choice.change((views) => others(views, name));
 }
