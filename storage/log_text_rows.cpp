@@ -1,6 +1,38 @@
 #include "storage/log_text_rows.h"
 
+#include <algorithm>
+
 namespace llmb::storage {
+namespace {
+
+struct TextEnd {
+  std::uint64_t at = 0;      // where the last block ends; 0: there is none
+  bool was_removed = false;  // an empty block says where the text ended
+};
+
+TextEnd find_text_end(Connection& connection, RunId run) {
+  Statement& find = connection.kept(
+      "SELECT first_byte + byte_count, byte_count = 0 FROM log_text WHERE run_id = ?"
+      " ORDER BY first_byte DESC LIMIT 1");
+  TextEnd end;
+  if (find.integer(run).step()) {
+    end.at = find.read_bits();
+    end.was_removed = find.read_boolean();
+  }
+  find.reset();
+  return end;
+}
+
+// 0: it is not held.
+std::uint64_t find_block_end(Connection& connection, RunId run, std::uint64_t first_byte) {
+  Statement& find = connection.kept(
+      "SELECT first_byte + byte_count FROM log_text WHERE run_id = ? AND first_byte = ?");
+  const std::uint64_t end = find.integer(run).bits(first_byte).step() ? find.read_bits() : 0;
+  find.reset();
+  return end;
+}
+
+}  // namespace
 
 std::optional<ToldRun> find_told_run(Connection& connection, const std::string& cluster,
                                      const std::string& store_id, const LogBlockTelling& told) {
@@ -26,7 +58,7 @@ std::optional<ToldRun> find_told_run(Connection& connection, const std::string& 
   return found;
 }
 
-void write_log_block(Connection& connection, const ToldRun& told, const LogBlock& block) {
+std::uint64_t write_log_block(Connection& connection, const ToldRun& told, const LogBlock& block) {
   const RunId run = told.run;
   connection
       .kept(
@@ -44,12 +76,16 @@ void write_log_block(Connection& connection, const ToldRun& told, const LogBlock
       .integer(run)
       .bits(end)
       .run();
-  if (end <= kLogHeadBytes + kLogTailBytes) return;
-  connection.kept("DELETE FROM log_text WHERE run_id = ? AND first_byte >= ? AND first_byte < ?")
-      .integer(run)
-      .bits(kLogHeadBytes)
-      .bits((end - kLogTailBytes) / kLogBlockBytes * kLogBlockBytes)
-      .run();
+  if (end > kLogHeadBytes + kLogTailBytes) {
+    connection.kept("DELETE FROM log_text WHERE run_id = ? AND first_byte >= ? AND first_byte < ?")
+        .integer(run)
+        .bits(kLogHeadBytes)
+        .bits((end - kLogTailBytes) / kLogBlockBytes * kLogBlockBytes)
+        .run();
+  }
+  const TextEnd last = find_text_end(connection, run);
+  if (!told.is_word_of_sender || last.was_removed) return last.at;
+  return std::max(end, find_block_end(connection, run, block.first_byte));
 }
 
 // An empty block stands where the text ended.
@@ -74,12 +110,7 @@ std::uint64_t log_text_stored_bytes(Connection& connection, RunId run) {
 }
 
 std::uint64_t log_text_end(Connection& connection, RunId run) {
-  Statement& find = connection.kept(
-      "SELECT first_byte + byte_count FROM log_text WHERE run_id = ?"
-      " ORDER BY first_byte DESC LIMIT 1");
-  const std::uint64_t end = find.integer(run).step() ? find.read_bits() : 0;
-  find.reset();
-  return end;
+  return find_text_end(connection, run).at;
 }
 
 std::vector<LogBlock> read_log_blocks(Connection& connection, RunId run, std::uint64_t begin,

@@ -23,7 +23,9 @@ std::optional<ToldRun> find_told_run(Connection& connection, const std::string& 
 
 // Takes the place of a shorter block; of one as long where the run is the sender's word, for that
 // may be of what the log held by another store's word before. Of a long log the middle goes.
-void write_log_block(Connection& connection, const ToldRun& told, const LogBlock& block);
+// Returns where the sender goes on: behind what is held, or, of its own word, behind the block, for
+// what is held further on may be of the log before, too.
+std::uint64_t write_log_block(Connection& connection, const ToldRun& told, const LogBlock& block);
 // The text is removed on purpose; log_text_end() stays, so that its agent does not send it again.
 void remove_log_text(Connection& connection, RunId run);
 // What its blocks take, packed.

@@ -196,18 +196,21 @@ bool is_removed_of_other(std::span<const RemovedLog> all, const PushSender& send
   });
 }
 
-// The store's own number where no other store's log has it, so that older ones find their place.
+// The store's own number, so that older ones find their place; but above all where another log has
+// it, or one that is older would stand above it: of the same store, or what another store told last
+// before this one was seen at all.
 std::int64_t generation_of_new(std::span<const StoredWord> words, const PushSender& sender,
                                const LogTelling& log) {
   const std::int64_t own = log.run.generation;
-  if (words.empty()) return own;
-  const StoredWord& newest = words.front();
-  const bool is_taken = std::any_of(words.begin(), words.end(), [&](const StoredWord& word) {
-    return word.run_generation == own;
+  const auto others = std::find_if(words.begin(), words.end(), [&](const StoredWord& word) {
+    return word.store_id != sender.store_id;
   });
-  const bool would_be_older = own < newest.run_generation;
-  const bool is_newest = is_taken || (would_be_older && was_seen_later(newest, sender, log));
-  return is_newest ? newest.run_generation + 1 : own;
+  const bool is_newest = std::any_of(words.begin(), words.end(), [&](const StoredWord& word) {
+    if (word.run_generation <= own) return word.run_generation == own;
+    if (word.store_id == sender.store_id) return word.generation < own;
+    return &word == &*others && was_seen_later(word, sender, log);
+  });
+  return is_newest ? words.front().run_generation + 1 : own;
 }
 
 }  // namespace

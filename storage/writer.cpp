@@ -341,8 +341,7 @@ std::vector<std::optional<std::uint64_t>> Writer::commit_log_blocks(
       std::optional<std::uint64_t>& end = ends.emplace_back();
       const auto found = find_told_run(connection, sender.cluster, sender.store_id, told);
       if (!found) continue;
-      write_log_block(connection, *found, told.block);
-      end = log_text_end(connection, found->run);
+      end = write_log_block(connection, *found, told.block);
     }
     return false;  // of no run anything changed
   });

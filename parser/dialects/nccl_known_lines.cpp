@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "parser/dialects/nccl_call.h"
+#include "parser/foundation/bounded_numbers.h"
 #include "parser/foundation/text_hash.h"
 #include "parser/lines/delimiters.h"
 #include "parser/lines/literal_scanner.h"
@@ -150,7 +151,7 @@ std::size_t NcclKnownLines::add_up_within_reach(std::string_view lines, std::siz
       const Call& call = known_lines[number].call;
       ++calls[call.use];
       if (call.use == kNcclUsesMax) [[unlikely]]
-        counts.other_bytes += call.other_bytes;
+        counts.other_bytes = bounded_sum(counts.other_bytes, call.other_bytes);
       rank.history = rank.history << 16U | number;
       rank.expected = guesses[upper((rank.history << 16U) * kHashFactor, kGuessBits)];
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "parser/foundation/bounded_numbers.h"
 #include "parser/foundation/text_hash.h"
 #include "parser/lines/delimiters.h"
 
@@ -124,7 +125,9 @@ std::size_t NcclTraceReader::read_and_learn(std::string_view lines, std::size_t 
 std::size_t NcclTraceReader::add(const NcclCall& call, std::uint64_t process_hash) {
   const std::size_t index = find_or_insert(call);
   ++counts_.calls[index];
-  if (index == kNcclUsesMax) counts_.other_bytes += bytes_of(call);
+  if (index == kNcclUsesMax) {
+    counts_.other_bytes = bounded_sum(counts_.other_bytes, bytes_of(call));
+  }
   has_changed_ = true;
   if (index != kNcclUsesMax && trace_.uses[index].communicators_are_complete) {
     see_communicator(index, hash_text(call.communicator, process_hash));

@@ -24,7 +24,6 @@ bool is_read(const ingest::RootDirectory& root, const std::string& path) {
 
 }  // namespace
 
-
 parser::Result<MeasuredRoot> measure_root(const std::string& path,
                                           const std::function<bool()>& goes_on) {
   auto opened = ingest::RootDirectory::open(path);

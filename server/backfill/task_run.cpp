@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "server/ingest/ingest.h"
+#include "server/ingest/read_job.h"
 #include "server/push/machine_name.h"
 #include "server/push/push_all.h"
 #include "storage/database.h"
@@ -25,10 +26,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kBetweenStates{2'000};
 
-// What kept logs from being read: of a root, or of single logs. Empty: nothing did.
+// What kept logs from being read. Empty: nothing did.
 struct Trouble {
-  std::string root;
-  std::string logs;
+  std::string passing;  // of a root, or of logs that another try may read
+  std::string lasting;  // of single logs
 };
 
 class TaskRun {
@@ -90,6 +91,10 @@ Trouble trouble_of(const ingest::IngestStatus& status, const std::string& databa
     if (root.hangs_since) return {fmt::format("the root {} does not answer", root.path), ""};
   }
   const auto parked = storage::Reader(database).parked_files();
+  for (const storage::ParkedFile& log : parked) {
+    if (!log.reason.starts_with(ingest::kNotReadYet)) continue;
+    return {fmt::format("{}: {}", log.relative_path, log.reason), ""};
+  }
   if (parked.empty()) return {};
   return {"", fmt::format("{} log{} cannot be read: {}: {}", parked.size(),
                           parked.size() == 1 ? "" : "s", parked.front().relative_path,
@@ -158,10 +163,7 @@ bool TaskRun::push(const std::string& database) {
   }
   const push::PushStatus status = agent.status();
   if (signal_ == 0) {
-    const std::string lacking = status.logs_pending == 0 && task_.push.read_text
-                                    ? "the text of logs"
-                                    : fmt::format("{} logs", status.logs_pending);
-    state_.message = fmt::format("the server lacks {}{}", lacking,
+    state_.message = fmt::format("the server lacks {}{}", push::lacking_text(status),
                                  status.trouble.empty() ? "" : ": " + status.trouble);
   }
   return false;
@@ -181,13 +183,13 @@ TaskOutcome TaskRun::work() {
   const bool has_all = push(database);
   if (signal_ != 0) return stopped();
   if (!has_all) return end(TaskEnd::failed, state_.message);
-  if (!trouble.root.empty()) return end(TaskEnd::failed, trouble.root);
-  if (!trouble.logs.empty() && !task_.manifest.skips_unreadable) {
+  if (!trouble.passing.empty()) return end(TaskEnd::failed, trouble.passing);
+  if (!trouble.lasting.empty() && !task_.manifest.skips_unreadable) {
     return end(TaskEnd::failed,
-               trouble.logs + "; mend it, or be done without by --skip-unreadable");
+               trouble.lasting + "; mend it, or be done without by --skip-unreadable");
   }
   remove_database_folder(folder);
-  return end(TaskEnd::done, trouble.logs);
+  return end(TaskEnd::done, trouble.lasting);
 }
 
 TaskOutcome TaskRun::run() {

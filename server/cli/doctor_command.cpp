@@ -43,7 +43,8 @@ constexpr const char* kDoctorFooter = R"(Examples:
 What it looks at: whether the file can be opened and is ours, stands on a local disk, and has a
 schema that this program knows; whether its pages, rows and indices agree (PRAGMA integrity_check),
 every reference leads somewhere, and every run has the steps it says; how much room its disk has;
-and whether each tree answers and can be listed (a warning where nothing was ever read of it). What
+and whether each tree answers and can be listed (one that is not there, and of which
+nothing is stored, is a warning). What
 damage keeps from being read is not checked (not_checked in JSON), which is no word of it being
 well. It changes nothing, and a daemon may go on writing meanwhile. A thorough look reads the whole
 file, some seconds a gigabyte.
@@ -151,39 +152,46 @@ Finding place_of(const std::string& database) {
   }
 }
 
+struct LookedAtRoot {
+  Finding finding;
+  bool is_absent = false;  // there is no folder of that name
+};
+
 // Runs in a thread that may be left behind: owns its path.
-Finding look_at_root(const std::string& path) {
+LookedAtRoot look_at_root(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
-    return {"root", Verdict::problem, path + ": " + std::strerror(errno)};
+    const bool is_absent = errno == ENOENT || errno == ENOTDIR;
+    return {{"root", Verdict::problem, path + ": " + std::strerror(errno)}, is_absent};
   }
-  if (!S_ISDIR(status.st_mode)) return {"root", Verdict::problem, path + ": is not a folder"};
+  if (!S_ISDIR(status.st_mode)) {
+    return {{"root", Verdict::problem, path + ": is not a folder"}, true};
+  }
   if (access(path.c_str(), R_OK | X_OK) != 0) {
-    return {"root", Verdict::problem, path + ": cannot be listed: " + std::strerror(errno)};
+    return {{"root", Verdict::problem, path + ": cannot be listed: " + std::strerror(errno)}};
   }
-  return {"root", Verdict::well, path + ": answers, and can be listed"};
+  return {{"root", Verdict::well, path + ": answers, and can be listed"}};
 }
 
-// Of a tree that was never read nothing is missing: its path was mistyped, or is yet to be mounted.
-Finding as_told_of_unread(Finding finding) {
-  if (finding.verdict != Verdict::problem) return finding;
-  return {"root", Verdict::warning,
-          finding.detail +
-              "; nothing was ever read of it: mount it, or leave it out where a daemon "
-              "is told of it"};
-}
-
-// By its path: whether it was read.
+// By its path: whether anything is stored of it. Of one that is not there, and never was as far as
+// is known, nothing is missing: it was mistyped, or is yet to be mounted.
 void look_at_roots(const std::map<std::string, bool>& roots, Findings& findings) {
   for (const auto& [root, was_read] : roots) {
-    const auto answer = ingest::answer_within(
-        kDoctorPatience, [path = std::string(root)] { return look_at_root(path); });
-    const Finding finding = answer.value_or(
-        Finding{"root", Verdict::problem,
-                fmt::format("{}: does not answer within {} s: its mount hangs. The other roots "
-                            "are followed all the same.",
-                            root, kDoctorPatience.count())});
-    findings.push_back(was_read || !answer ? finding : as_told_of_unread(finding));
+    auto looked = ingest::answer_within(kDoctorPatience,
+                                        [path = std::string(root)] { return look_at_root(path); });
+    if (!looked) {
+      findings.push_back({"root", Verdict::problem,
+                          fmt::format("{}: does not answer within {} s: its mount hangs. The other "
+                                      "roots are followed all the same.",
+                                      root, kDoctorPatience.count())});
+      continue;
+    }
+    if (looked->is_absent && !was_read) {
+      looked->finding.verdict = Verdict::warning;
+      looked->finding.detail +=
+          "; nothing is stored of it: mount it, or leave it out where a daemon is told of it";
+    }
+    findings.push_back(std::move(looked->finding));
   }
 }
 

@@ -131,8 +131,7 @@ bool push_once(push::PushAgent& agent, const PushArguments& arguments, const Sto
   }
   std::cerr << fmt::format(
       "llmb-report ingest: not pushed yet: {}. {}The next run goes on from there.\n",
-      status.logs_pending == 0 && arguments.sends_text ? "the text of logs"
-                                                       : logs_text(status.logs_pending),
+      push::lacking_text(status),
       status.trouble.empty() ? "" : with_full_stop(status.trouble) + " ");
   return false;
 }

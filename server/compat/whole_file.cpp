@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
+
+#include "parser/foundation/file_descriptor.h"
 
 namespace llmb::compat {
 namespace {
@@ -26,15 +29,18 @@ bool read_bytes(int descriptor, std::string& bytes) {
 }  // namespace
 
 std::optional<std::string> read_whole_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
-  std::optional<std::string> bytes;
+  const parser::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
-  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
-    bytes.emplace(static_cast<std::size_t>(status.st_size), '\0');
-    if (!read_bytes(descriptor, *bytes)) bytes.reset();
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return std::nullopt;
   }
-  ::close(descriptor);
+  std::string bytes;
+  try {
+    bytes.resize(static_cast<std::size_t>(status.st_size));
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+  if (!read_bytes(file.get(), bytes)) return std::nullopt;
   return bytes;
 }
 

@@ -6,8 +6,8 @@
 
 namespace llmb::compat {
 
-// As long as the file is when it is opened, or shorter. Nothing for what cannot be read or is no
-// file; never blocks on a pipe.
+// As long as the file is when it is opened, or shorter. Nothing for what cannot be read, is no
+// file, or does not fit into memory; never blocks on a pipe.
 std::optional<std::string> read_whole_file(const std::string& path);
 
 }  // namespace llmb::compat

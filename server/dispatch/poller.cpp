@@ -39,6 +39,8 @@ struct Poller::Turn {
   WallTime asked_at;  // when squeue was called
   PollOutcome outcome;
   std::map<std::string, std::optional<std::int64_t>> partition_nodes;
+  // When sbatch was last called for the jobs of a request, by its submitter and time.
+  std::map<std::pair<std::string, std::string>, std::optional<std::string>> sent_at = {};
 
   const ClusterSettings& settings() const { return poller.settings_; }
 
@@ -130,8 +132,9 @@ struct Poller::Turn {
       return now >= parse_instant(at).value_or(WallTime()) + kSendingMax;
     };
     if (!is_long_ago(job.created_at)) return;
-    const auto sent_at = poller.store_.last_sent_at(job);
-    if (sent_at && !is_long_ago(*sent_at)) return;
+    const auto [asked, is_new] = sent_at.try_emplace({job.submitted_by, job.created_at});
+    if (is_new) asked->second = poller.store_.last_sent_at(job);
+    if (asked->second && !is_long_ago(*asked->second)) return;
     update(job.id, [&](JobRecord& row) {
       if (row.sbatch_called_at || row.state != JobState::submitting) return;
       row.state = JobState::not_submitted;

@@ -230,9 +230,8 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
   FileState& file = files_.at(outcome.file);
   readers_.take_back(outcome.file);
   unfinished_.erase(outcome.file);
-  if (file.is_vanished) {  // while it was read, by which its run counts as there
-    if (outcome.kind == FileOutcome::Kind::committed) file.memory = outcome.memory;
-    mark_missing(outcome.file);
+  if (file.is_vanished) {
+    take_vanished(outcome);
     return;
   }
   switch (outcome.kind) {
@@ -248,11 +247,10 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
       if (!outcome.error.empty()) reports_.cannot_read_database(outcome.error);
       // --once must end, even when the database does not recover.
       if (!follows_ && ++file.failures > kPostponedAtMost) {
-        park(outcome.file,
-             outcome.error.empty() ? "it could not be read yet: memory was short, or what had been "
-                                     "read of it was removed meanwhile"
-                                   : outcome.error,
-             now);
+        const std::string why =
+            outcome.error.empty() ? "memory was short, or what had been read was removed meanwhile"
+                                  : outcome.error;
+        park(outcome.file, std::string(kNotReadYet) + why, now);
       } else {
         look_again(outcome.file, now + kPostponed);
       }
@@ -266,6 +264,19 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
       park(outcome.file, outcome.error, now);
       return;
   }
+}
+
+// It went away while it was read, by which its run counts as there again. A compressed form was
+// taken for a log by what was known then, and that stays so.
+void Discovery::take_vanished(const FileOutcome& outcome) {
+  FileState& file = files_.at(outcome.file);
+  if (outcome.kind == FileOutcome::Kind::committed) {
+    const LogMemory before = file.memory;
+    file.memory = outcome.memory;
+    file.memory.is_settled = before.is_settled;
+    file.memory.job_has_ended = before.job_has_ended;
+  }
+  mark_missing(outcome.file);
 }
 
 void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {

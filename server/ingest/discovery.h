@@ -54,6 +54,7 @@ class Discovery {
   void poll_due(SteadyTime now);
   void poll(FileIndex index, SteadyTime now);
   void take_outcome(const FileOutcome& outcome, SteadyTime now);
+  void take_vanished(const FileOutcome& outcome);
   void take_progress(const FileOutcome& outcome, SteadyTime now);
   void park(FileIndex index, const std::string& reason, SteadyTime now);
   void unpark(FileState& file);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "server/ingest/log_memory.h"
 #include "server/ingest/root_directory.h"
@@ -11,6 +12,9 @@
 namespace llmb::ingest {
 
 using FileIndex = std::uint32_t;  // into discovery's FileTable
+
+// How the reason begins of a log that --once parks, though it may be read another time.
+inline constexpr std::string_view kNotReadYet = "not read yet: ";
 
 struct ReadJob {
   enum class Kind {

@@ -17,6 +17,7 @@ struct PushStatus {
   std::int64_t logs_pending = 0;        // of which the server lacks something
   std::uint64_t logs_answered = 0;      // since the start; of a long log each piece
   std::uint64_t text_blocks_taken = 0;  // since the start
+  bool lacks_text = false;              // the server does, of logs whose steps it has
   std::size_t texts_untaken = 0;        // logs whose text the server did not take
   bool is_level = false;      // the server has all; of an agent that leaves, its leave too
   std::string trouble;        // why nothing is sent just now; empty: all is well

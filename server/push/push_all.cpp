@@ -1,6 +1,15 @@
 #include "server/push/push_all.h"
 
+#include <fmt/format.h>
+
 namespace llmb::push {
+
+std::string lacking_text(const PushStatus& status) {
+  if (status.logs_pending > 0) {
+    return fmt::format("{} {}", status.logs_pending, status.logs_pending == 1 ? "log" : "logs");
+  }
+  return status.lacks_text ? "text of logs" : "nothing but this agent's leave";
+}
 
 bool push_all(PushAgent& agent, std::chrono::steady_clock::duration patience,
               const std::function<bool(const PushStatus&)>& goes_on) {

@@ -3,10 +3,14 @@
 
 #include <chrono>
 #include <functional>
+#include <string>
 
 #include "server/push/push_agent.h"
 
 namespace llmb::push {
+
+// What the server lacks of an agent that gave up: "3 logs".
+std::string lacking_text(const PushStatus& status);
 
 // Starts the agent, and is back once the server has all (true), once it has taken nothing for
 // `patience`, where it refuses the token from the first, or when `goes_on` says no. That is called

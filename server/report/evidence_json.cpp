@@ -5,24 +5,17 @@
 
 #include <algorithm>
 
+#include "parser/foundation/bounded_numbers.h"
+
 namespace llmb::report {
 namespace {
 
 using parser::NcclUse;
 
-// Of numbers from 0. A trace may name more bytes than fit: the largest number stands for them.
-std::int64_t bounded_product(std::int64_t a, std::int64_t b) {
-  return a > 0 && b > INT64_MAX / a ? INT64_MAX : a * b;
-}
-
-std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
-  return b > INT64_MAX - a ? INT64_MAX : a + b;
-}
-
 // Nothing for a datatype whose size is not known.
 std::optional<std::int64_t> total_bytes(const NcclUse& use) {
   if (parser::nccl_datatype_bytes(use.datatype) == 0) return std::nullopt;
-  return bounded_product(parser::bytes_per_call(use), use.calls);
+  return parser::bounded_product(parser::bytes_per_call(use), use.calls);
 }
 
 Json use_json(const NcclUse& use) {
@@ -77,7 +70,7 @@ Json nccl_json(const parser::NcclTrace& trace) {
   for (const NcclUse& use : uses) {
     operations.push_back(use_json(use));
     calls += use.calls;
-    bytes = bounded_sum(bytes, total_bytes(use).value_or(0));
+    bytes = parser::bounded_sum(bytes, total_bytes(use).value_or(0));
   }
   Json json;
   json["calls"] = calls;

@@ -207,7 +207,8 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
   for (std::size_t side = 0; side < sides.size(); ++side) {
     auto ids = read_run_ids(sides[side].names);
     if (!ids) return tl::unexpected(ids.error());
-    if (ids->empty()) ids = all_run_ids(reader, source.cluster);
+    const bool is_named = !ids->empty();
+    if (!is_named) ids = all_run_ids(reader, source.cluster);
     if (ids->empty()) {
       return source.cluster.empty()
                  ? parser::fail(fmt::format("the database {} holds no run",
@@ -224,6 +225,7 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
       auto compared = measure_stored_run(reader, *run, catalog, source.window, source.without);
       if (!compared) {
         const std::string& why = compared.error().message;
+        if (is_named) return parser::fail(fmt::format("run {}: {}", id, why));
         std::cerr << fmt::format("llmb-report: left out run {} ({}): {}\n", id,
                                  printable(run->relative_path), why);
         compared = unmeasured_run(reader, *run, catalog, source.window, why);

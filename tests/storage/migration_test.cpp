@@ -8,6 +8,7 @@
 #include "storage/schema.h"
 #include "storage/settings_text.h"
 #include "tests/storage/temporary_database.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::storage {
 namespace {
@@ -236,6 +237,33 @@ TEST(Migrations, AnOlderDatabaseLearnsWhichRunsAreFunctionChecks) {
   ASSERT_EQ(runs.size(), 3U);
   EXPECT_EQ(runs[0].relative_path, "two") << "one step has no deviation, and comes last";
   for (const RunRecord& run : runs) EXPECT_EQ(run.summary, wanted.run(run.id)->summary);
+}
+
+TEST(Migrations, TellTokensFromUsersOfTheSameName) {
+  const TemporaryFolder folder;
+  SqliteConnection connection(folder.file("older.db"), Mode::read_write);
+  migrate(connection, all_migrations().first(26));
+  const auto insert_job = [&](const std::string& values) {
+    connection.execute(
+        "INSERT INTO job (id, submission_id, cluster, state, experiment, launch_id, run_folder,"
+        " submission, submitted_by, created_at, updated_at, is_queued) VALUES (" +
+        values + ")");
+  };
+  insert_job("1, 's1', 'eos', 'ended', 'e', 'l', 'f', '{}', 'ci', 't', 't', 1");
+  insert_job("11, 's2', 'eos', 'ended', 'e', 'l', 'f', '{}', 'ci', 't', 't', 0");
+  connection.execute(
+      "INSERT INTO job_request VALUES ('ci', 'of the token', 'h', '1', 't'),"
+      " ('ci', 'of the user', 'h', '11', 't')");
+  migrate(connection, all_migrations());
+  const auto submitters_of = [&](const std::string& table, const std::string& order) {
+    Statement select(connection, "SELECT submitted_by FROM " + table + " ORDER BY " + order);
+    std::vector<std::string> submitters;
+    while (select.step()) submitters.push_back(select.read_text());
+    return submitters;
+  };
+  const std::vector<std::string> wanted = {"token:ci", "ci"};
+  EXPECT_EQ(submitters_of("job", "id"), wanted);
+  EXPECT_EQ(submitters_of("job_request", "idempotency_key"), wanted);
 }
 
 }  // namespace

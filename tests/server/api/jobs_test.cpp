@@ -197,11 +197,6 @@ TEST_F(Jobs, OfAUserAreNotThoseOfATokenOfTheSameName) {
   const auto of_user = cluster_->jobs.insert(job);
   EXPECT_EQ(send("DELETE", "/api/v1/jobs/" + std::to_string(of_user), "", {submit_}).status, 403);
   EXPECT_EQ(post(kSubmission, {submit_}).status, 202) << "its limit is its own";
-  // As those of tokens were recorded before.
-  job.submission_id = "llmb-2";
-  job.is_queued = true;
-  const auto of_token = cluster_->jobs.insert(job);
-  EXPECT_EQ(send("DELETE", "/api/v1/jobs/" + std::to_string(of_token), "", {submit_}).status, 200);
 }
 
 TEST_F(Jobs, CanBeTriedWithoutBeingSubmitted) {

@@ -289,6 +289,13 @@ TEST_F(Push, TheLogThatALostStoresSuccessorReadsIsTheNewestGeneration) {
   const auto runs = get_json("/api/v1/runs");
   EXPECT_EQ(runs["total"], 1);
   EXPECT_EQ(runs["runs"].at(0)["step_count"], 13);
+  // Written anew once more: the generation before is told again first, as superseded.
+  rerun = anew.batch("alpha", 8);
+  rerun.generation = 1;
+  rerun.cursor.head_hash = 98;
+  anew.commit(rerun);
+  EXPECT_THAT(push_all(anew), ElementsAre("taken", "taken"));
+  EXPECT_EQ(get_json("/api/v1/runs")["runs"].at(0)["step_count"], 9);
 }
 
 // An older one has its place below those that are held, though it is of the kind that goes first.

@@ -159,7 +159,7 @@ TEST_F(Doctor, WarnsOfARootThatWasNeverRead) {
   const ProgramRun run = doctor({"--format=json"});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(verdicts(run, "root"), (Verdicts{"warning", "ok"}));
-  EXPECT_THAT(run.out, HasSubstr("nothing was ever read of it"));
+  EXPECT_THAT(run.out, HasSubstr("nothing is stored of it"));
   EXPECT_EQ(doctor({(folder_.path() / "mistyped").string()}).exit_code, 1);
 }
 

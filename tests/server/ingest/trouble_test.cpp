@@ -227,8 +227,9 @@ TEST_F(IngestTrouble, FindsALogGoneThatWentAwayWhileItsRunWasWritten) {
   // Called when the run is written, and nobody knows of it yet.
   Ingest ingest(quick, [&](const storage::RunChange& change) {
     if (change.kind != storage::RunChange::Kind::added) return;
+    const bool was_seen = eventually([&] { return following->status().files_seen == 1; });
     fs::remove(tree_path("run.out"));
-    was_missed = eventually([&] { return following->status().files_seen == 0; });
+    was_missed = was_seen && eventually([&] { return following->status().files_seen == 0; });
   });
   following = &ingest;
   write("run.out", nemo_lines(0, 5));
