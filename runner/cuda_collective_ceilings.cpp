@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runner/cuda/device.h"
+#include "runner/cuda/device_error.h"
 #include "runner/cuda/device_world.h"
 #include "runner/cuda/memory.h"
 #include "runner/cuda/stream.h"
@@ -135,9 +136,14 @@ void print_collective_ceilings(World& world, int local_rank, const RunSettings& 
   std::vector<int> everybody(static_cast<std::size_t>(world.size()));
   std::iota(everybody.begin(), everybody.end(), 0);
   world.make_group("ceilings", everybody)->barrier("ceilings.begin");
-  measure_collectives(world, settings, run_layout(settings), seconds, [&](const Ceiling& ceiling) {
-    if (world.rank() == 0) out << ceiling_line(ceiling) << "\n" << std::flush;
-  });
+  try {
+    measure_collectives(world, settings, run_layout(settings), seconds,
+                        [&](const Ceiling& ceiling) {
+                          if (world.rank() == 0) out << ceiling_line(ceiling) << "\n" << std::flush;
+                        });
+  } catch (const cuda::CommunicatorFailed& error) {
+    throw PeerFailure(error.what());
+  }
 }
 
 }  // namespace llmb::runner

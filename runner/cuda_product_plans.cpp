@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -170,8 +171,10 @@ std::string choose_plans(const Options& options, const RunSettings& settings, Lo
     log.write(fmt::format("llmb-step-runner: {} plans of matrix products are those of '{}'\n",
                           engine.plan_count(), path.string()));
   }
-  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                        std::chrono::duration<double>(options.tune_seconds));
+  constexpr double kDayS = 86'400;  // nobody waits for longer, and clocks reach no further
+  const auto until =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(std::min(options.tune_seconds, kDayS)));
   const bool has_timed = time_ways(options, settings, stream, until, kept.experts, log);
   const auto plans = [&] { return with_expert_ways(engine.plans_as_json(), kept.experts); };
   if (options.tune_seconds > 0) {

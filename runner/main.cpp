@@ -146,6 +146,8 @@ int measure_ceilings(const Options& options, const RunSettings& settings,
     if (settings.backend == Backend::cuda) return measure_cuda_ceilings(options, settings, place);
 #endif
     print_cpu_ceilings(settings, options.ceiling_seconds, std::cout);
+  } catch (const CommunicationError& error) {
+    return fail(kExitCommunication, error.what());
   } catch (const std::exception& error) {
     return fail(kExitFailed, error.what());
   }

@@ -27,6 +27,7 @@ HistoryKey history_key_of(const HistoryConfiguration& configuration) {
 std::vector<std::size_t> sorted_by_start(const HistoryRuns& runs,
                                          const std::vector<std::size_t>& indexes) {
   std::vector<RunStart> starts;
+  starts.reserve(indexes.size());
   for (const std::size_t i : indexes) starts.push_back({runs[i]->launched_at, runs[i]->job_id, {}});
   const auto order = order_of(starts);
   if (!order) return indexes;

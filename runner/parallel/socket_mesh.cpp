@@ -8,10 +8,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 namespace llmb::runner {
 namespace {
+
+// For the others to end, too: one whose node is gone never does.
+constexpr std::chrono::milliseconds kGoodbyePatience{std::chrono::minutes(2)};
 
 enum class FrameKind : std::uint8_t { message, failure, goodbye };
 
@@ -91,7 +95,8 @@ SocketMesh::SocketMesh(int rank, std::vector<Socket> connections,
 }
 
 SocketMesh::~SocketMesh() {
-  const Deadline deadline = std::chrono::steady_clock::now() + patience_;
+  const Deadline deadline =
+      std::chrono::steady_clock::now() + std::min(patience_, kGoodbyePatience);
   const std::vector<std::byte> goodbye = frame_start(FrameKind::goodbye, "", {}, 0);
   for (const auto& peer : peers_) {
     if (!peer) continue;

@@ -171,8 +171,10 @@ void run_thread_ranks(int size, const std::function<void(World&)>& body,
     };
     try {
       body(*world);
-    } catch (const PeerFailure&) {
+    } catch (const PeerFailure& error) {
       keep(first_echo);
+      // Its device may have told it before the others' host group: the first failure stays anyway.
+      world->abort(error.what());
     } catch (const std::exception& error) {
       keep(cause);
       world->abort(error.what());

@@ -146,8 +146,10 @@ void PushAgent::Impl::count_pending() {
   }
   link.say_behind(pending, pending_since);
   said_pending = pending;
+  const bool has_texts = texts.is_level();
   const std::lock_guard lock(mutex);
   status.logs_pending = pending;
+  status.lacks_text = !has_texts;
 }
 
 milliseconds PushAgent::Impl::fail(const std::string& trouble, std::optional<milliseconds> rest,
@@ -193,13 +195,8 @@ milliseconds PushAgent::Impl::idle() {
   counts_at = Clock::now();
   count_pending();
   if (said_pending == 0 && owes_the_news) return send(ready_to_go({}));
-  const bool has_texts = texts.is_level();
-  {
-    const std::lock_guard lock(mutex);
-    status.lacks_text = !has_texts;
-  }
   if (const auto blocks = texts.next(); !blocks.empty()) return send_text(blocks);
-  const bool is_level = said_pending == 0 && has_texts;
+  const bool is_level = said_pending == 0 && texts.is_level();
   if (is_level && options.leaves_when_level) return send({{}, link.last_body(), true});
   has_more = !is_level;
   const std::lock_guard lock(mutex);

@@ -252,7 +252,7 @@ TEST(Migrations, TellTokensFromUsersOfTheSameName) {
   insert_job("1, 's1', 'eos', 'ended', 'e', 'l', 'f', '{}', 'ci', 't', 't', 1");
   insert_job("11, 's2', 'eos', 'ended', 'e', 'l', 'f', '{}', 'ci', 't', 't', 0");
   connection.execute(
-      "INSERT INTO job_request VALUES ('ci', 'of the token', 'h', '1', 't'),"
+      "INSERT INTO job_request VALUES ('ci', 'of the token', 'h', '1 12', 't'),"
       " ('ci', 'of the user', 'h', '11', 't')");
   migrate(connection, all_migrations());
   const auto submitters_of = [&](const std::string& table, const std::string& order) {

@@ -1,7 +1,7 @@
 // What is known of the service while it answers, and while it does not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fetchReadiness } from "../../web/src/api/client";
+import { fetchJob, fetchReadiness } from "../../web/src/api/client";
 import { jobsAreOn } from "../../web/src/state/jobs";
 import { nowMs, refreshService, rootList, service, unanswered } from "../../web/src/state/service";
 
@@ -74,9 +74,9 @@ test("who asked may give up before the deadline", async () => {
   const { counted } = stoppedServer();
   try {
     const abort = new AbortController();
-    const ready = fetchReadiness(abort.signal);
+    const job = fetchJob(1, abort.signal);
     abort.abort();
-    await assert.rejects(ready, { name: "AbortError" });
+    await assert.rejects(job, { name: "AbortError" });
   } finally {
     globalThis.setTimeout = counted.usual;
   }

@@ -210,12 +210,8 @@ export const cancelJob = (id: number, token: string) =>
   });
 
 // Not ready is an answer, too: its causes are what the health page shows.
-export const fetchReadiness = (signal?: AbortSignal) =>
-  ask<Readiness["causes"]>(
-    "/readyz",
-    { ...kAsJson, signal: signal ?? null },
-    async (response) => {
-      const body = (await response.json()) as { causes?: Readiness["causes"] };
-      return body.causes ?? [];
-    },
-  );
+export const fetchReadiness = () =>
+  ask<Readiness["causes"]>("/readyz", kAsJson, async (response) => {
+    const body = (await response.json()) as { causes?: Readiness["causes"] };
+    return body.causes ?? [];
+  });

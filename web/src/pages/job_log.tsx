@@ -1,6 +1,6 @@
 // The end of what a job writes, followed while it runs: the newest start's log, or what its batch
 // script printed.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { asProblem, fetchJobLog, isAbort, type Problem } from "../api/client";
 import type { JobDetails, JobLog } from "../api/types";
 import { formatBytes } from "../format";
@@ -56,7 +56,8 @@ export function JobLogTail({ job }: { job: JobDetails }) {
       clearTimeout(timer);
     };
   }, [job.id, of]);
-  useEffect(() => {
+  // Before the next piece comes, of which a long log has several at once.
+  useLayoutEffect(() => {
     if (seesEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [text]);
 

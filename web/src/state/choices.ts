@@ -24,17 +24,20 @@ export function storedChoice<T>(
       return null;
     }
   }
+  let isStored = true; // what was set last
   function set(next: T): void {
     value.value = next;
     try {
       localStorage.setItem(key, JSON.stringify(next));
+      isStored = true;
     } catch {
-      // As above.
+      isStored = false; // as above
     }
   }
   // What another page chose; of no key: all is forgotten. Outside a browser there is no other.
   globalThis.addEventListener?.("storage", (event) => {
     if (event.key === key || event.key === null) value.value = read() ?? usual;
   });
-  return { value, set, change: (from) => set(from(read() ?? value.value)) };
+  const newest = () => (isStored ? read() : null) ?? value.value;
+  return { value, set, change: (from) => set(from(newest())) };
 }
