@@ -196,21 +196,54 @@ bool is_removed_of_other(std::span<const RemovedLog> all, const PushSender& send
   });
 }
 
+bool is_taken(std::span<const StoredWord> words, std::int64_t generation) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const StoredWord& word) { return word.run_generation == generation; });
+}
+
 // The store's own number, so that older ones find their place; but above all where another log has
 // it, or one that is older would stand above it: of the same store, or what another store told last
 // before this one was seen at all.
-std::int64_t generation_of_new(std::span<const StoredWord> words, const PushSender& sender,
-                               const LogTelling& log) {
+std::int64_t place_on_top(std::span<const StoredWord> words, const PushSender& sender,
+                          const LogTelling& log) {
   const std::int64_t own = log.run.generation;
   const auto others = std::find_if(words.begin(), words.end(), [&](const StoredWord& word) {
     return word.store_id != sender.store_id;
   });
-  const bool is_newest = std::any_of(words.begin(), words.end(), [&](const StoredWord& word) {
-    if (word.run_generation <= own) return word.run_generation == own;
-    if (word.store_id == sender.store_id) return word.generation < own;
-    return &word == &*others && was_seen_later(word, sender, log);
+  const bool is_seen_later =
+      others != words.end() && others->run_generation > own && was_seen_later(*others, sender, log);
+  const bool has_older_above = std::any_of(words.begin(), words.end(), [&](const StoredWord& word) {
+    return word.store_id == sender.store_id && word.generation < log.run.generation &&
+           word.run_generation > own;
   });
+  const bool is_newest = is_taken(words, own) || is_seen_later || has_older_above;
   return is_newest ? words.front().run_generation + 1 : own;
+}
+
+// Where a generation of which nothing is held is to stand: `place`, but below all younger ones of
+// the same store, which may have been told before it. Nothing: there is no room.
+std::optional<std::int64_t> below_younger(std::span<const StoredWord> words,
+                                          const PushSender& sender, const LogTelling& log,
+                                          std::int64_t place) {
+  bool has_younger = false;
+  for (const StoredWord& word : words) {
+    if (word.store_id != sender.store_id || word.generation < log.run.generation) continue;
+    has_younger = true;
+    place = std::min(place, word.run_generation - 1);
+  }
+  while (has_younger && place >= 0 && is_taken(words, place)) --place;
+  return place >= 0 ? std::optional(place) : std::nullopt;
+}
+
+// `grown`: a row of removed_log, or 0.
+PushDecision take_as_new(std::span<const StoredWord> words, const PushSender& sender,
+                         const LogTelling& log, std::int64_t place, RunId grown) {
+  const auto generation = below_younger(words, sender, log, place);
+  if (generation) return {PushVerdict::taken, 0, 0, 0, *generation, words.empty(), grown};
+  PushDecision left_out = kRemoved;
+  left_out.revision = log.run.revision;
+  left_out.step_count = log.run.step_count;
+  return left_out;
 }
 
 }  // namespace
@@ -248,11 +281,11 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
       continue;
     }
     if (const auto answer = decide_on_other(connection, word, sender, log)) return *answer;
-    return {PushVerdict::taken, 0, 0, 0, words.front().run_generation + 1, false, grown};
+    return take_as_new(words, sender, log, words.front().run_generation + 1, grown);
   }
   if (is_removed_of_other(removed, sender, log)) return kRemoved;
   if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
-  return {PushVerdict::taken, 0, 0, 0, generation_of_new(words, sender, log), words.empty(), grown};
+  return take_as_new(words, sender, log, place_on_top(words, sender, log), grown);
 }
 
 PushDecision decide_on_new(const LogTelling& log) {

@@ -211,6 +211,26 @@ TEST_F(Push, ALogWrittenAnewIsTakenFromWhoeverReadIt) {
   EXPECT_EQ(get_json("/api/v1/runs", {{"include_superseded", "true"}})["runs"].size(), 2U);
 }
 
+// The generation before was deferred, and is told when the newest one stands already.
+TEST_F(Push, AGenerationThatIsToldLateStandsBelowTheYounger) {
+  Spool lost(agent_path());
+  lost.commit(lost.batch("alpha", 49));
+  push_all(lost);
+  Spool anew(agent_path("anew"));
+  auto shorter = anew.batch("alpha", 29);
+  shorter.observed_at = parser::instant_text(dispatch::wall_now() + std::chrono::hours(1));
+  anew.commit(shorter);
+  auto newest = anew.batch("alpha", 8);
+  newest.generation = 1;
+  newest.cursor.head_hash = 98;
+  anew.commit(newest);
+  EXPECT_THAT(push_all(anew), ElementsAre("deferred", "taken"));
+  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  push_all(anew);
+  EXPECT_EQ(get_json("/api/v1/runs")["runs"].at(0)["step_count"], 9);
+  EXPECT_THAT(push_all(anew), ElementsAre()) << "nothing is told again and again";
+}
+
 TEST_F(Push, ALaterLookAtAShorterLogIsNoneOfALogWrittenAnew) {
   Spool first(agent_path());
   first.commit(first.batch("alpha", 49));
