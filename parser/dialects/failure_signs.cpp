@@ -25,6 +25,7 @@ constexpr std::array kSignsOfOne = {
     failure("job_exited", "job exited with code ", R"(code -?[0-9]+)"),
     // Of a script that somebody's own told the end of, and of time(1).
     failure("job_exited", ".sh exited with ", R"(\.sh exited with (?:code|status) [1-9])"),
+    failure("job_exited", ".sh ended with ", R"(\.sh ended with (?:code|status) [1-9])"),
     failure("job_exited", "ommand exited with non-zero status "),
     by_line("raining complete", end_of_training),
     by_line("raining finished", end_of_training),

@@ -173,6 +173,16 @@ TEST(CauseEvaluation, OfHealthyProductTeamsCutAtEveryTenth) {
   judge_healthy_logs("healthy_product_teams", 1);
 }
 
+// The likenesses of `computing_centres` and `reference_teams`. At first sight none was told with a
+// cause.
+TEST(CauseEvaluation, OfHealthyComputingCentresCutAtEveryTenth) {
+  judge_healthy_logs("healthy_computing_centres");
+}
+
+TEST(CauseEvaluation, OfHealthyReferenceTeamsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_reference_teams");
+}
+
 // The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a
 // cause.
 TEST(CauseEvaluation, OfHealthyOperatedAndOtherCutAtEveryTenth) {
