@@ -72,6 +72,11 @@ class PostgresqlWriter : public PostgresqlDatabase {
     admit(connection());
     migrate_postgresql(connection());
   }
+  // The server ends the session some time after it was closed, and whoever writes next is not to
+  // find the lock held.
+  ~PostgresqlWriter() override { connection().release_locks(); }
+  PostgresqlWriter(const PostgresqlWriter&) = delete;
+  PostgresqlWriter& operator=(const PostgresqlWriter&) = delete;
 
  private:
   void take_lock() {
