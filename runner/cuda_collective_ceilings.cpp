@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -133,9 +132,7 @@ void measure_collectives(World& world, const RunSettings& settings, const Layout
 void print_collective_ceilings(World& world, int local_rank, const RunSettings& settings,
                                double seconds, std::ostream& out) {
   cuda::choose_device(local_rank);
-  std::vector<int> everybody(static_cast<std::size_t>(world.size()));
-  std::iota(everybody.begin(), everybody.end(), 0);
-  world.make_group("ceilings", everybody)->barrier("ceilings.begin");
+  world.make_group_of_all("ceilings")->barrier("ceilings.begin");
   try {
     measure_collectives(world, settings, run_layout(settings), seconds,
                         [&](const Ceiling& ceiling) {

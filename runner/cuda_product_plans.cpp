@@ -10,7 +10,6 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -193,9 +192,7 @@ std::string choose_plans(const Options& options, const RunSettings& settings, Lo
 
 // Rank 0's plans become everybody's.
 void tell_all(World& world, std::string& plans) {
-  std::vector<int> ranks(static_cast<std::size_t>(world.size()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  const auto everybody = world.make_group("product_plans", ranks);
+  const auto everybody = world.make_group_of_all("product_plans");
   std::vector<std::int64_t> size{std::ssize(plans)};
   everybody->broadcast(size, 0, "product_plans.size");
   plans.resize(static_cast<std::size_t>(size.front()));

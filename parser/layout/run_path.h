@@ -31,7 +31,7 @@ struct RunPath {
 enum class FileRole {
   training_log,
   batch_script_output,   // sbatch_*.out
-  voltage_boost_output,  // vboost.out
+  voltage_boost_output,  // vboost*.out
   llmb_config,           // llmb-config_<JOBID>.yaml, llmb-config.yaml
   compressed_log,        // what would be a training log, were it unpacked: *.out.gz
   other,

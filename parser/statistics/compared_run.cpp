@@ -29,13 +29,15 @@ std::string_view compared_metric_name(ComparedMetric metric) {
   return kMetrics.name(metric);
 }
 
+void name_cluster(ComparedRun& run, const TreeClusters& trees) {
+  const std::string name = trees.of(run.tree, run.cluster);
+  if (name.empty()) return;
+  run.cluster = name;
+  run.configuration.fill_in("cluster", name, ConfigSource::path);
+}
+
 void name_clusters(std::vector<ComparedRun>& runs, const TreeClusters& trees) {
-  for (ComparedRun& run : runs) {
-    const std::string name = trees.of(run.tree, run.cluster);
-    if (name.empty()) continue;
-    run.cluster = name;
-    run.configuration.fill_in("cluster", name, ConfigSource::path);
-  }
+  for (ComparedRun& run : runs) name_cluster(run, trees);
 }
 
 RunIdentity identity_of(const ComparedRun& run) {

@@ -47,6 +47,7 @@ struct ComparedRun {
 
 // Each that names no cluster says from here on that it is of the only one of its tree.
 void name_clusters(std::vector<ComparedRun>& runs, const TreeClusters& trees);
+void name_cluster(ComparedRun& run, const TreeClusters& trees);  // of one
 
 RunIdentity identity_of(const ComparedRun& run);
 RunStart start_of(const ComparedRun& run);

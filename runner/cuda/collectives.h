@@ -97,8 +97,6 @@ class DeviceCommunicator {
   // Ends what is under way, here and (NCCL, and the double) on the other members, whose streams
   // then fail with `reason`.
   virtual void abort(const std::string& reason) = 0;
-  // Why this communicator is of no more use; empty while it is well.
-  virtual std::string failure() const = 0;
 
  protected:
   DeviceCommunicator(std::string name, std::vector<int> ranks, int rank);

@@ -193,7 +193,6 @@ class NcclCommunicator : public DeviceCommunicator {
   }
 
   void abort(const std::string& reason) override { watched_->end(reason); }
-  std::string failure() const override { return watched_->failure(); }
 
  private:
   NcclCommunicator(const std::string& name, const std::vector<int>& ranks, int rank,

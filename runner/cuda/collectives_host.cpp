@@ -191,7 +191,6 @@ class HostCommunicator : public DeviceCommunicator {
   }
 
   void abort(const std::string& reason) override { meeting_->abort(reason); }
-  std::string failure() const override { return meeting_->failure(); }
 
  private:
   void put(HostCall call, Stream stream) {

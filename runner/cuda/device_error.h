@@ -30,6 +30,10 @@ class NoDevice : public DeviceError {
 class CommunicatorFailed : public DeviceError {
  public:
   using DeviceError::DeviceError;
+  // Of a group that was ended for `reason`.
+  CommunicatorFailed(const std::string& group, const std::string& reason)
+      : DeviceError("communicate in " + group, "communicator failed", reason,
+                    "The first rank to fail says why in its own log.") {}
 };
 
 // The device has too little memory for an allocation.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -278,9 +277,7 @@ std::unique_ptr<Communicator> DeviceWorld::make_group(const std::string& name,
 }
 
 std::unique_ptr<Communicator> DeviceWorld::make_host_group() {
-  std::vector<int> ranks(static_cast<std::size_t>(size()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return host_.make_group("host", ranks);
+  return host_.make_group_of_all("host");
 }
 
 }  // namespace llmb::runner::cuda

@@ -31,8 +31,7 @@ void throw_posted_failure() {
   Board& one = board();
   const std::lock_guard lock(one.mutex);
   if (one.reason.empty()) return;
-  throw CommunicatorFailed("communicate in " + one.group, "communicator failed", one.reason,
-                           "The first rank to fail says why in its own log.");
+  throw CommunicatorFailed(one.group, one.reason);
 }
 
 }  // namespace llmb::runner::cuda

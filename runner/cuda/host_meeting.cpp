@@ -282,19 +282,13 @@ void HostMeeting::fail(std::unique_lock<std::mutex>& lock, const std::string& re
   const std::string first = failure_;
   changed_.notify_all();
   lock.unlock();
-  throw CommunicatorFailed("communicate in " + group_, "communicator failed", first,
-                           "The first rank to fail says why in its own log.");
+  throw CommunicatorFailed(group_, first);
 }
 
 void HostMeeting::abort(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   if (failure_.empty()) failure_ = reason;
   changed_.notify_all();
-}
-
-std::string HostMeeting::failure() const {
-  const std::lock_guard lock(mutex_);
-  return failure_;
 }
 
 }  // namespace llmb::runner::cuda

@@ -57,7 +57,6 @@ class HostMeeting {
   void announce(std::function<void()> let_run);
 
   void abort(const std::string& reason);
-  std::string failure() const;
 
  private:
   struct Message {

@@ -80,9 +80,7 @@ void WatchedCommunicator::begin_launch(Stream stream) {
 }
 
 void WatchedCommunicator::throw_if_ended() const {
-  if (!is_ended_) return;
-  throw CommunicatorFailed("communicate in " + group_, "communicator failed", failure_,
-                           "The first rank to fail says why in its own log.");
+  if (is_ended_) throw CommunicatorFailed(group_, failure_);
 }
 
 WatchedCommunicator::Use WatchedCommunicator::use() {
@@ -132,17 +130,13 @@ void WatchedCommunicator::end(const std::string& reason) {
     is_ended_ = true;
     failure_ = reason;
     const std::string gone = who_is_gone_ ? who_is_gone_() : "";
-    if (reason.find(gone) == std::string::npos) failure_ += "; " + gone;
+    const bool is_said = gone.empty() || reason.find(gone) != std::string::npos;
+    if (!is_said) failure_ += "; " + gone;
     post_failure(group_, failure_);
   }
   // From here on nobody begins to use it. Who does not come back from NCCL is ended by the abort.
   const Use last(using_, kUseEndsWithin);
   nccl().ncclCommAbort(comm_);
-}
-
-std::string WatchedCommunicator::failure() const {
-  const std::lock_guard lock(mutex_);
-  return failure_;
 }
 
 Watchdog& Watchdog::of_this_process() {

@@ -58,7 +58,6 @@ class WatchedCommunicator : public LaunchWatch,
   std::string look();
   // Once; later calls do nothing.
   void end(const std::string& reason);
-  std::string failure() const;
 
  private:
   struct Call {

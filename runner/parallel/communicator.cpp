@@ -237,4 +237,10 @@ void Communicator::do_end_exchange(const CallTag& tag) {
   if (received) do_recv(received->data, received->from, tag);
 }
 
+std::unique_ptr<Communicator> World::make_group_of_all(const std::string& name) {
+  std::vector<int> ranks(static_cast<std::size_t>(size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return make_group(name, ranks);
+}
+
 }  // namespace llmb::runner

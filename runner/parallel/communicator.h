@@ -311,6 +311,9 @@ class World {
   // there are no other ranks.
   virtual std::function<std::string()> failure_source() const { return nullptr; }
 
+  // The group of all ranks.
+  std::unique_ptr<Communicator> make_group_of_all(const std::string& name);
+
   // This rank broke for `reason`: wakes every other rank with a PeerFailure that says so.
   virtual void abort(const std::string& reason) = 0;
 };

@@ -83,13 +83,11 @@ void KeptWindow::measure(storage::Reader& reader, const parser::Catalog& catalog
         measured =
             report::unmeasured_run(reader, run, catalog, question.window, measured.error().message);
       }
-      std::vector<parser::ComparedRun> one;
-      one.push_back(std::move(*measured));
-      parser::name_clusters(one, trees);
+      parser::name_cluster(*measured, trees);
       kept_[run.id] = {{run.id, run.revision, run.grown_at},
                        !run.cluster,
-                       parser::scaling_run(one.front(), scaling_configurations_),
-                       parser::history_run(one.front(), history_configurations_)};
+                       parser::scaling_run(*measured, scaling_configurations_),
+                       parser::history_run(*measured, history_configurations_)};
     }
   }
 }

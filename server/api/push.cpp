@@ -21,7 +21,6 @@
 #include "server/push/packed_telling.h"
 #include "server/push/push_request.h"
 #include "storage/packed_chunk.h"
-#include "storage/packed_values.h"
 
 namespace llmb::api {
 namespace {
@@ -100,15 +99,11 @@ std::shared_ptr<PushWork> read_work(Context& context, const http::Request& reque
                                     const storage::TokenRecord& token) {
   require_content_type(request, push::kContentType);
   auto work = std::make_shared<PushWork>();
-  try {
+  understand([&] {
     push::PushRequest told = push::unpack_request(plain_body(request), kLogsMax);
     require_own_cluster(token, told.head.cluster);
     take_request(std::move(told), context.catalog(), *work);
-  } catch (const push::ForeignForm& form) {
-    refuse_form(form);
-  } catch (const storage::BadField& error) {
-    throw bad_request(fmt::format("The body is not understood: {}.", error.what()));
-  }
+  });
   return work;
 }
 

@@ -10,6 +10,7 @@
 #include "server/api/request_error.h"
 #include "server/push/packed_telling.h"
 #include "server/push/push_request.h"
+#include "storage/packed_values.h"
 
 namespace llmb::api {
 namespace {
@@ -57,9 +58,17 @@ void require_own_cluster(const storage::TokenRecord& token, const std::string& c
                         token.cluster, cluster));
 }
 
-void refuse_form(const push::ForeignForm& form) {
-  throw RequestError(409, "Other version",
-                     fmt::format("The body is not understood: {}.", form.what()));
+void understand(const std::function<void()>& unpack) {
+  const auto complaint = [](const storage::BadField& error) {
+    return fmt::format("The body is not understood: {}.", error.what());
+  };
+  try {
+    unpack();
+  } catch (const push::ForeignForm& error) {
+    throw RequestError(409, "Other version", complaint(error));
+  } catch (const storage::BadField& error) {
+    throw bad_request(complaint(error));
+  }
 }
 
 void require_content_type(const http::Request& request, const char* wanted) {

@@ -8,7 +8,6 @@
 #include "server/api/context.h"
 #include "server/api/json.h"
 #include "server/http/message.h"
-#include "server/push/push_request.h"
 #include "storage/job_records.h"
 
 namespace llmb::api {
@@ -17,8 +16,9 @@ void require_receiving(const Context& context);
 void require_own_cluster(const storage::TokenRecord& token, const std::string& cluster);
 void require_content_type(const http::Request& request, const char* wanted);
 
-// Of an agent of another version. It waits, for its logs are as they should be.
-[[noreturn]] void refuse_form(const push::ForeignForm& form);
+// Runs what unpacks a body. One of another version is refused by a status at which its agent waits,
+// for its logs are as they should be (409); what else it throws as BadField is theirs (400).
+void understand(const std::function<void()>& unpack);
 
 // One of the turns (push_turns.h), for the agent that has that token and names its store in a
 // header of the request; where there is none, 503.

@@ -1,7 +1,5 @@
 // POST /api/v1/push/text: blocks of the text of logs that an agent on another cluster told before.
 // They are kept as they came, for GET /api/v1/runs/{id}/log.
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "server/api/access.h"
@@ -24,13 +22,9 @@ struct TextWork {
 
 push::LogTextRequest read_request(const http::Request& request) {
   require_content_type(request, push::kTextContentType);
-  try {
-    return push::unpack_text_request(request.body);
-  } catch (const push::ForeignForm& form) {
-    refuse_form(form);
-  } catch (const storage::BadField& error) {
-    throw bad_request(fmt::format("The body is not understood: {}.", error.what()));
-  }
+  push::LogTextRequest told;
+  understand([&] { told = push::unpack_text_request(request.body); });
+  return told;
 }
 
 }  // namespace

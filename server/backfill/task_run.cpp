@@ -96,9 +96,8 @@ Trouble trouble_of(const ingest::IngestStatus& status, const std::string& databa
     return {fmt::format("{}: {}", log.relative_path, log.reason), ""};
   }
   if (parked.empty()) return {};
-  return {"", fmt::format("{} log{} cannot be read: {}: {}", parked.size(),
-                          parked.size() == 1 ? "" : "s", parked.front().relative_path,
-                          parked.front().reason)};
+  return {"", fmt::format("{} cannot be read: {}: {}", push::logs_text(std::ssize(parked)),
+                          parked.front().relative_path, parked.front().reason)};
 }
 
 void TaskRun::say(TaskPhase phase, const std::string& message) {

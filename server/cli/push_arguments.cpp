@@ -21,10 +21,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kFirstWord{2};
 constexpr std::chrono::seconds kBetweenWords{10};
 
-std::string logs_text(std::int64_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "log" : "logs");
-}
-
 // Another's words as a sentence of ours.
 std::string with_full_stop(std::string text) {
   if (!text.ends_with('.')) text += '.';
@@ -32,12 +28,12 @@ std::string with_full_stop(std::string text) {
 }
 
 std::string all_pushed_text(const push::PushStatus& status) {
-  const std::string told = logs_text(static_cast<std::int64_t>(status.logs_answered));
+  const std::string told = push::logs_text(static_cast<std::int64_t>(status.logs_answered));
   if (status.texts_untaken == 0) return fmt::format("the server has all; it was told {}\n", told);
   return fmt::format(
       "the server has all but the text of {}, which it removed or of which another agent has read "
       "more; it was told {}\n",
-      logs_text(static_cast<std::int64_t>(status.texts_untaken)), told);
+      push::logs_text(static_cast<std::int64_t>(status.texts_untaken)), told);
 }
 
 // A line as soon as something is in the way or lasts, then now and then.
@@ -51,7 +47,7 @@ class PushProgress {
     if (!is_news && now < next_at_) return;
     next_at_ = now + kBetweenWords;
     trouble_ = status.trouble;
-    std::cerr << fmt::format("pushing: {} to go, {} answered", logs_text(status.logs_pending),
+    std::cerr << fmt::format("pushing: {} to go, {} answered", push::logs_text(status.logs_pending),
                              status.logs_answered);
     if (!trouble_.empty()) {
       std::cerr << fmt::format("; {} Trying on, until nothing was taken for {} s.",

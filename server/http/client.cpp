@@ -23,6 +23,7 @@
 #include <memory>
 
 #include "parser/foundation/parse_number.h"
+#include "server/http/target.h"
 
 namespace llmb::http {
 namespace {
@@ -103,12 +104,6 @@ asio::awaitable<void> converse(const ClientOptions& options, beast::tcp_stream& 
   co_await exchange(stream, request, parser);
 }
 
-// A name may begin with "127.", too, and be anybody's.
-bool is_loopback(const std::string& host) {
-  const bool has_digits_only = host.find_first_not_of("0123456789.") == std::string::npos;
-  return host == "localhost" || host == "::1" || (host.starts_with("127.") && has_digits_only);
-}
-
 }  // namespace
 
 parser::Result<Url> parse_url(const std::string& text) {
@@ -155,7 +150,7 @@ parser::Result<Url> parse_url(const std::string& text) {
     if (!number || *number < 1 || *number > 65'535) return refuse("a port is from 1 to 65535");
     url.port = static_cast<std::uint16_t>(*number);
   }
-  if (!url.is_tls && !is_loopback(url.host)) {
+  if (!url.is_tls && !is_loopback_name(url.host)) {
     return refuse("http:// is for this machine only, because others could read the token");
   }
   return url;

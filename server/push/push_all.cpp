@@ -4,10 +4,12 @@
 
 namespace llmb::push {
 
+std::string logs_text(std::int64_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "log" : "logs");
+}
+
 std::string lacking_text(const PushStatus& status) {
-  if (status.logs_pending > 0) {
-    return fmt::format("{} {}", status.logs_pending, status.logs_pending == 1 ? "log" : "logs");
-  }
+  if (status.logs_pending > 0) return logs_text(status.logs_pending);
   return status.lacks_text ? "text of logs" : "nothing but this agent's leave";
 }
 

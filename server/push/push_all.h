@@ -2,12 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 
 #include "server/push/push_agent.h"
 
 namespace llmb::push {
+
+std::string logs_text(std::int64_t count);  // "1 log", "3 logs"
 
 // What the server lacks of an agent that gave up: "3 logs".
 std::string lacking_text(const PushStatus& status);

@@ -1,7 +1,5 @@
 #include "server/push/push_request.h"
 
-#include <fmt/format.h>
-
 #include "server/push/packed_telling.h"
 #include "storage/packed_values.h"
 

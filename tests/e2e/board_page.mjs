@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, overflow, setTime } from "./site.mjs";
+import { browser, daemon, overflow, scrolledTo, setTime } from "./site.mjs";
 
 const cell = (page, words) => page.locator("button.cell").filter({ hasText: words });
 
@@ -55,24 +55,22 @@ describe("the board", () => {
   test("is stepped back to where it was left, and reloaded there", async () => {
     const size = { viewport: { width: 1440, height: 500 } };
     await withPage(browser, `${daemon.url}/`, size, async (page) => {
-      const scrolledTo = (top) =>
-        until(`${top} px`, async () => (await page.evaluate(() => scrollY)) === top);
       await page.locator("button.cell").last().waitFor();
       await page.evaluate(() => scrollTo(0, 700));
       await page.evaluate(() => document.querySelector('nav a[href="/health"]').click());
       await page.locator(".facts").first().waitFor();
-      await scrolledTo(0);
+      await scrolledTo(page, 0);
       await page.goBack();
       await page.locator("button.cell").last().waitFor();
-      await scrolledTo(700);
+      await scrolledTo(page, 700);
       await page.goForward();
       await page.locator(".facts").first().waitFor();
-      await scrolledTo(0);
+      await scrolledTo(page, 0);
       await page.goBack();
-      await scrolledTo(700);
+      await scrolledTo(page, 700);
       await page.reload();
       await page.locator("button.cell").last().waitFor();
-      await scrolledTo(700);
+      await scrolledTo(page, 700);
     });
   });
 

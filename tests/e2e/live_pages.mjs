@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser, cells, daemon, growing, rows } from "./site.mjs";
+import { browser, cells, daemon, growing, hasFocus, rows } from "./site.mjs";
 
 describe("live", () => {
   test("a growing log moves its row and its page without a reload", async () => {
@@ -113,10 +113,7 @@ describe("live", () => {
       await page.getByRole("button", { name: "Sort again" }).press("Enter");
       await until("the order", async () => (await iterations()) === "5,8");
       assert.equal(await page.getByRole("button", { name: "Sort again" }).count(), 0);
-      const sortedHead = page.getByRole("button", { name: /^Iteration/ });
-      await until("the focus", () =>
-        sortedHead.evaluate((button) => button === document.activeElement),
-      );
+      await hasFocus(page.getByRole("button", { name: /^Iteration/ }));
       assert.equal(await active.getAttribute("data-run"), id, "active wherever it moved");
       await page.keyboard.press("x");
       await page.waitForURL(new RegExp(`pick=${id}$`));

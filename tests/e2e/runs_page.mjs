@@ -4,7 +4,17 @@ import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { more, shownIds, untilShown } from "./runs_list.mjs";
-import { browser, cells, daemon, kA4Width, kManyGpus, overflow, rows } from "./site.mjs";
+import {
+  browser,
+  cells,
+  daemon,
+  hasFocus,
+  kA4Width,
+  kManyGpus,
+  overflow,
+  rows,
+  scrolledTo,
+} from "./site.mjs";
 
 describe("the runs page", () => {
   test("lists what the API lists, newest first", async () => {
@@ -50,17 +60,15 @@ describe("the runs page", () => {
         await comeBack();
         await name.waitFor();
         assert.match(page.url(), /q=gpus96_/);
-        await until("the place", async () => (await page.evaluate(() => scrollY)) === 2000);
+        await scrolledTo(page, 2000);
       }
-      await until("the focus", () => name.evaluate((link) => link === document.activeElement));
+      await hasFocus(name);
     });
   });
 
   test("is stepped back to where it was left, though it was left at two places", async () => {
     const size = { viewport: { width: 1440, height: 600 } };
     await withPage(browser, `${daemon.url}/runs`, size, async (page) => {
-      const scrolledTo = (top) =>
-        until(`${top} px`, async () => (await page.evaluate(() => scrollY)) === top);
       const leave = (name) => page.getByRole("link", { name, exact: true }).click();
       await rows(page).first().waitFor();
       await page.evaluate(() => scrollTo(0, 2000));
@@ -69,17 +77,17 @@ describe("the runs page", () => {
       await page.locator(".facts").first().waitFor();
       await leave("Runs");
       await rows(page).first().waitFor();
-      await scrolledTo(2000);
+      await scrolledTo(page, 2000);
       await page.evaluate(() => scrollTo(0, 0));
       await leave("Health");
       await page.locator(".facts").first().waitFor();
       await page.goBack();
       await rows(page).first().waitFor();
-      await scrolledTo(0);
+      await scrolledTo(page, 0);
       await page.goBack();
       await page.goBack();
       await rows(page).first().waitFor();
-      await scrolledTo(2000);
+      await scrolledTo(page, 2000);
     });
   });
 
@@ -215,8 +223,6 @@ describe("the runs page", () => {
   test("gives the focus on where a button goes once it is pressed", async () => {
     await withPage(browser, `${daemon.url}/runs?sort=id`, {}, async (page) => {
       await rows(page).first().waitFor();
-      const hasFocus = (what) =>
-        until(`the focus on ${what}`, () => what.evaluate((one) => one === document.activeElement));
       const press = (name) => page.getByRole("button", { name, exact: true }).press("Enter");
       const columns = popUp(page, "Columns");
       await columns.locator("summary").click();

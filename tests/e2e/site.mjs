@@ -124,6 +124,11 @@ export function overflow(page) {
   });
 }
 
+export const scrolledTo = (page, top) =>
+  until(`${top} px`, async () => (await page.evaluate(() => scrollY)) === top);
+export const hasFocus = (what) =>
+  until(`the focus on ${what}`, () => what.evaluate((one) => one === document.activeElement));
+
 // Of both clocks: the page goes by the server's.
 export async function setTime(page, ms) {
   await page.unroute(/\/api\/v1\/status$/);

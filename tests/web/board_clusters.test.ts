@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { RootList, Scaling } from "../../web/src/api/types";
 import { boardBadge } from "../../web/src/chart/board_picture";
 import { boardRows, boardTable, overview } from "../../web/src/state/board";
-import { askBoard, type Asked } from "../../web/src/state/board_clusters";
+import { askBoard, type Asked, type BoardAnswers } from "../../web/src/state/board_clusters";
 import { kNoCluster } from "../../web/src/cluster_words";
 import { joined, measured, reference, scaling } from "./board_answers";
 
@@ -32,6 +32,8 @@ const kRoot = {
   hangs_since: null,
 };
 
+const rowsOf = ({ answers, references }: BoardAnswers) =>
+  answers.flatMap((one) => boardRows(references, one, "utc"));
 const badge = (rows: Parameters<typeof boardBadge>[0], isStale = false) =>
   boardBadge(rows, () => isStale, "2026-02-01");
 
@@ -39,7 +41,7 @@ test("clusters that only the runs name are boards of their own", async () => {
   const all = joined(measured("bf16", 1, "alpha"), measured("fp8", 2, "beta"));
   const answer = await askBoard("", kAbort, asked(all));
   assert.deepEqual(answer.clusters, ["alpha", "beta"]);
-  const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one, "utc"));
+  const ofEach = rowsOf(answer);
   const shown = overview(ofEach).map((row) => [row.name, row.cluster, row.cells[0]?.state]);
   assert.deepEqual(shown, [
     ["grok1 314b bf16", "alpha", "met"],
@@ -61,7 +63,7 @@ test("of one cluster the board is one, with no name in it", async () => {
   const all = measured("bf16", 1, "alpha");
   const answer = await askBoard("", kAbort, asked(all));
   assert.deepEqual(answer.answers.map(({ cluster }) => cluster), [null]);
-  const rows = answer.answers.flatMap((one) => boardRows(answer.references, one, "utc"));
+  const rows = rowsOf(answer);
   assert.ok(!boardTable(rows, () => false).heads.includes("cluster"));
   assert.match(badge(rows), />met by 1 of 3 on 2026-02-01</);
   const chosen = await askBoard("alpha", kAbort, asked(all));
@@ -83,14 +85,14 @@ test("runs of no named cluster are not those of the only one that is named", asy
   const all = joined(measured("bf16", 1, "alpha"), measured("bf16", 3));
   const answer = await askBoard("", kAbort, asked(all));
   assert.deepEqual(answer.answers.map(({ cluster }) => cluster), ["alpha", kNoCluster]);
-  const ofEach = answer.answers.flatMap((one) => boardRows(answer.references, one, "utc"));
+  const ofEach = rowsOf(answer);
   const runs = ofEach.map(({ cells }) => cells[0]?.runs ?? []).filter((ids) => ids.length > 0);
   assert.deepEqual(runs, [[1], [3]]);
 });
 
 test("a badge says which of its results are stale, and shows where all are", async () => {
   const answer = await askBoard("", kAbort, asked(measured("bf16", 1, "alpha")));
-  const rows = answer.answers.flatMap((one) => boardRows(answer.references, one, "utc"));
+  const rows = rowsOf(answer);
   const old = badge(rows, true);
   assert.match(old, />met by 1 of 3, 1 of them stale on 2026-02-01</);
   const fillOf = (svg: string) => /fill="(#[0-9a-f]{6})"\/><text/.exec(svg)?.[1];

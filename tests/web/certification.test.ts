@@ -68,16 +68,18 @@ const kStarts = new Map([
   [4, "2024-05-01T08:00:00Z"],
 ]);
 const kNow = Date.parse("2026-06-01T00:00:00Z");
+const certified = (rows: BoardRow[], starts = kStarts, now = kNow) =>
+  certifications(rows, starts, now, "utc");
 
 const only = (changes: Partial<BoardCell>, now = kNow) => {
-  const [one] = certifications([row([cell(512, { state: "met", ...changes })])], kStarts, now, "utc");
+  const [one] = certified([row([cell(512, { state: "met", ...changes })])], kStarts, now);
   assert.ok(one);
   return one;
 };
 
 test("a workload is looked at where it has 512 GPUs, or the most below", () => {
   const scale = (...counts: number[]) =>
-    certifications([row(counts.map((count) => cell(count)))], kStarts, kNow, "utc")[0]?.cell.reference
+    certified([row(counts.map((count) => cell(count)))])[0]?.cell.reference
       .gpu_count;
   assert.equal(scale(128, 256, 512, 1024), 512);
   assert.equal(scale(8, 64), 64);
@@ -86,14 +88,14 @@ test("a workload is looked at where it has 512 GPUs, or the most below", () => {
 
 test("a proxy certifies nothing", () => {
   const proxy = cell(128, { reference: { ...reference(128), is_proxy: true } });
-  assert.deepEqual(certifications([row([proxy])], kStarts, kNow, "utc"), []);
-  const [one] = certifications([row([cell(64), proxy])], kStarts, kNow, "utc");
+  assert.deepEqual(certified([row([proxy])]), []);
+  const [one] = certified([row([cell(64), proxy])]);
   assert.equal(one?.cell.reference.gpu_count, 64);
 });
 
 test("what no run can be held against is told apart, and asks for no run", () => {
   const unjudged = cell(512, { state: "unjudged", words: "No run can.", repeats: 0 });
-  const [suite] = suites(certifications([row([unjudged]), row([cell(256)])], kStarts, kNow, "utc"));
+  const [suite] = suites(certified([row([unjudged]), row([cell(256)])]));
   assert.ok(suite);
   assert.deepEqual([suite.certifiedCount, suite.unjudgedCount, suite.of.length], [0, 1, 2]);
   assert.equal(suiteCommands(suite).split("\n").length, 1);
@@ -165,19 +167,19 @@ test("a GPU type is certified by all its workloads, until the first of them expi
   const later = new Map([...kStarts, [5, "2026-05-01T00:00:00Z"], [6, "2026-05-02T00:00:00Z"]]);
   const newer = row([cell(512, { state: "met", runs: [2, 5, 6] })]);
   const open = row([cell(256)], "h100");
-  const [gb200, h100] = suites(certifications([open, newer, done], later, kNow, "utc"));
+  const [gb200, h100] = suites(certified([open, newer, done], later));
   assert.deepEqual(
     [gb200?.gpuType, gb200?.certifiedCount, gb200?.validUntil],
     ["gb200", 2, "2027-01-10T08:00:00.000Z"],
   );
   assert.deepEqual([h100?.gpuType, h100?.certifiedCount, h100?.validUntil], ["h100", 0, null]);
-  const half = suites(certifications([done, row([cell(512)])], later, kNow, "utc"))[0];
+  const half = suites(certified([done, row([cell(512)])], later))[0];
   assert.deepEqual([half?.certifiedCount, half?.validUntil], [1, null]);
 });
 
 test("the commands are those of what is open, and the table has every workload", () => {
   const done = row([cell(512, { state: "met", runs: [1, 2, 3] })]);
-  const [suite] = suites(certifications([done, row([cell(256)])], kStarts, kNow, "utc"));
+  const [suite] = suites(certified([done, row([cell(256)])]));
   assert.ok(suite);
   assert.equal(
     suiteCommands(suite),
@@ -202,7 +204,7 @@ const earlier: Variant = {
 test("runs of an earlier environment certify nothing, and are named where runs are missing", () => {
   const at = new Map([...kStarts, [5, "2026-05-01T00:00:00Z"]]);
   const now = cell(512, { state: "met", runs: [5], variants: [earlier] });
-  const [one] = certifications([row([now])], at, kNow, "utc");
+  const [one] = certified([row([now])], at);
   assert.deepEqual([one?.state, one?.repeats], ["open", 2]);
   assert.equal(
     one?.words,
@@ -220,7 +222,7 @@ test("a profiled run from before the environment changed is not one of its runs"
   ]);
   const with3 = (profiled: number[]) => {
     const one = cell(512, { state: "met", runs: [5, 6], profiled, variants: [earlier] });
-    const [made] = certifications([row([one])], at, kNow, "utc");
+    const [made] = certified([row([one])], at);
     return [made?.state, made?.runsMade];
   };
   assert.deepEqual(with3([3]), ["open", 2]);
@@ -238,7 +240,7 @@ test("each cluster has a suite of its own, and no run of another", () => {
     row(open, "h100", "beta"), // nothing was run there
     row([cell(64, { state: "below", runs: [4] }), cell(512)], "h100", "alpha"), // at another scale
   ];
-  const all = suites(certifications(rows, kStarts, kNow, "utc"));
+  const all = suites(certified(rows));
   assert.deepEqual(
     all.map((suite) => [suiteName(suite), suite.certifiedCount, suite.of.length]),
     [

@@ -1,6 +1,6 @@
 // What is known of the service while it answers, and while it does not.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { fetchJob, fetchReadiness } from "../../web/src/api/client";
 import { jobsAreOn } from "../../web/src/state/jobs";
 import { nowMs, refreshService, rootList, service, unanswered } from "../../web/src/state/service";
@@ -35,9 +35,13 @@ test("a service is unanswered from its first silence to its next answer", async 
 });
 
 // A server that takes questions and answers none. Deadlines are counted off here.
-function stoppedServer() {
+function stoppedServer(t: TestContext) {
   const deadlines: (() => void)[] = [];
-  const counted = { questions: 0, usual: globalThis.setTimeout };
+  const counted = { questions: 0 };
+  const usual = globalThis.setTimeout;
+  t.after(() => {
+    globalThis.setTimeout = usual;
+  });
   globalThis.setTimeout = ((action: () => void) => deadlines.push(action)) as never;
   globalThis.fetch = ((_: unknown, { signal }: RequestInit) => {
     counted.questions += 1;
@@ -48,38 +52,30 @@ function stoppedServer() {
   return { deadlines, counted };
 }
 
-test("a question that is never answered ends at its deadline, and is asked once until then", async () => {
+test("a question that is never answered ends at its deadline, and is asked once until then", async (t) => {
   globalThis.fetch = answering;
   await refreshService();
-  const { deadlines, counted } = stoppedServer();
-  try {
-    const first = refreshService();
-    const asked = counted.questions;
-    await refreshService();
-    assert.equal(counted.questions, asked, "one question after the other");
-    assert.equal(lost(), null);
-    for (const end of deadlines) end();
-    await first;
-    assert.match(lost()?.problem.detail ?? "", /not answered within 30 s/);
-    const next = refreshService();
-    assert.equal(counted.questions, 2 * asked);
-    for (const end of deadlines) end();
-    await next;
-  } finally {
-    globalThis.setTimeout = counted.usual;
-  }
+  const { deadlines, counted } = stoppedServer(t);
+  const first = refreshService();
+  const asked = counted.questions;
+  await refreshService();
+  assert.equal(counted.questions, asked, "one question after the other");
+  assert.equal(lost(), null);
+  for (const end of deadlines) end();
+  await first;
+  assert.match(lost()?.problem.detail ?? "", /not answered within 30 s/);
+  const next = refreshService();
+  assert.equal(counted.questions, 2 * asked);
+  for (const end of deadlines) end();
+  await next;
 });
 
-test("who asked may give up before the deadline", async () => {
-  const { counted } = stoppedServer();
-  try {
-    const abort = new AbortController();
-    const job = fetchJob(1, abort.signal);
-    abort.abort();
-    await assert.rejects(job, { name: "AbortError" });
-  } finally {
-    globalThis.setTimeout = counted.usual;
-  }
+test("who asked may give up before the deadline", async (t) => {
+  stoppedServer(t);
+  const abort = new AbortController();
+  const job = fetchJob(1, abort.signal);
+  abort.abort();
+  await assert.rejects(job, { name: "AbortError" });
 });
 
 test("a service that is not ready gives its causes", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Zone } from "../../web/src/format";
 import { timeTicks } from "../../web/src/chart/time_ticks";
+import { inZone } from "./in_zone";
 
 const range = (from: string, to: string) => ({ min: Date.parse(from), max: Date.parse(to) });
 const labels = (from: string, to: string, count: number, zone: Zone = "utc") =>
@@ -70,9 +71,8 @@ test("there are never more ticks than asked for, nor none, whatever the range", 
 });
 
 test("local days begin at local midnight, over a change of the clocks, too", () => {
-  const zone = process.env.TZ;
-  process.env.TZ = "Europe/Berlin"; // summer time ends in the night to 2026-10-25
-  try {
+  // Summer time ends in the night to 2026-10-25.
+  inZone("Europe/Berlin", () => {
     const ticks = timeTicks(range("2026-10-23T10:00:00Z", "2026-10-27T10:00:00Z"), 5, "local");
     assert.deepEqual(
       ticks.map(({ at, label }) => [label, new Date(at).toISOString()]),
@@ -83,8 +83,5 @@ test("local days begin at local midnight, over a change of the clocks, too", () 
         ["2026-10-27", "2026-10-26T23:00:00.000Z"],
       ],
     );
-  } finally {
-    if (zone === undefined) delete process.env.TZ;
-    else process.env.TZ = zone;
-  }
+  });
 });

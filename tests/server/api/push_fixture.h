@@ -154,6 +154,20 @@ class Push : public ApiTest {
     spool.store.keep_answers(answers);
     return verdicts;
   }
+  // A log that is written anew again and again, each time with another head; all is pushed.
+  void push_rewritten(Spool& spool, int generations) {
+    for (int generation = 0; generation < generations; ++generation) {
+      auto batch = spool.batch("alpha", 40 + generation);
+      batch.generation = generation;
+      batch.cursor.head_hash = static_cast<std::uint64_t>(100 + generation);
+      spool.commit(batch);
+      push_all(spool);
+    }
+  }
+  // What is here was told long ago, as far as the server knows.
+  void fall_silent() {
+    execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  }
   void compare(Spool& spool) {
     const auto held =
         storage::Reader(database_path_).held_logs(spool.store.store_id(), cluster_, 0, 1'000);

@@ -185,7 +185,7 @@ TEST_F(Push, TwoAgentsOnOneTreeStoreEachRunOnce) {
   EXPECT_THAT(push_all(first), ElementsAre("taken"));
   EXPECT_THAT(push_all(second), ElementsAre("deferred"));
   // The first one falls silent.
-  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  fall_silent();
   EXPECT_THAT(push_all(second), ElementsAre("conflict")) << "it has to send all of it";
   EXPECT_THAT(push_all(second), ElementsAre("taken"));
   EXPECT_EQ(get_json("/api/v1/runs")["runs"].size(), 2U);
@@ -204,7 +204,7 @@ TEST_F(Push, ALogWrittenAnewIsTakenFromWhoeverReadIt) {
   shorter.observed_at = parser::instant_text(dispatch::wall_now() + std::chrono::hours(1));
   anew.commit(shorter);
   EXPECT_THAT(push_all(anew), ElementsAre("deferred"));  // it may be a late look at that
-  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  fall_silent();
   EXPECT_THAT(push_all(anew), ElementsAre("taken"));
   const Json run = get_json("/api/v1/runs")["runs"].at(0);
   EXPECT_EQ(run["step_count"], 30);
@@ -225,7 +225,7 @@ TEST_F(Push, AGenerationThatIsToldLateStandsBelowTheYounger) {
   newest.cursor.head_hash = 98;
   anew.commit(newest);
   EXPECT_THAT(push_all(anew), ElementsAre("deferred", "taken"));
-  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  fall_silent();
   push_all(anew);
   EXPECT_EQ(get_json("/api/v1/runs")["runs"].at(0)["step_count"], 9);
   EXPECT_THAT(push_all(anew), ElementsAre()) << "nothing is told again and again";
@@ -263,7 +263,7 @@ TEST_F(Push, ALogOfTheSameLengthWithOtherFiguresIsTaken) {
   Spool lost(agent_path());
   lost.commit(lost.batch("alpha", 49));
   push_all(lost);
-  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  fall_silent();
   Spool anew(agent_path("anew"));
   auto other = anew.batch("alpha", 49);
   other.summary.step_time_s->mean = 1.5;
@@ -293,14 +293,8 @@ TEST_F(Push, ARewrittenLogIsAnotherGeneration) {
 // A store that was begun anew counts from 0; what stands here was thinned to later generations.
 TEST_F(Push, TheLogThatALostStoresSuccessorReadsIsTheNewestGeneration) {
   Spool lost(agent_path());
-  for (int generation = 0; generation < 7; ++generation) {
-    auto batch = lost.batch("alpha", 40 + generation);
-    batch.generation = generation;
-    batch.cursor.head_hash = static_cast<std::uint64_t>(100 + generation);
-    lost.commit(batch);
-    push_all(lost);
-  }
-  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  push_rewritten(lost, 7);
+  fall_silent();
   Spool anew(agent_path("anew"));
   auto rerun = anew.batch("alpha", 12);
   rerun.cursor.head_hash = 99;
@@ -321,13 +315,7 @@ TEST_F(Push, TheLogThatALostStoresSuccessorReadsIsTheNewestGeneration) {
 // An older one has its place below those that are held, though it is of the kind that goes first.
 TEST_F(Push, AnOlderGenerationThatWasMissedDoesNotStandInTheWay) {
   Spool first(agent_path());
-  for (int generation = 1; generation < 7; ++generation) {
-    auto batch = first.batch("alpha", 40 + generation);
-    batch.generation = generation;
-    batch.cursor.head_hash = static_cast<std::uint64_t>(100 + generation);
-    first.commit(batch);
-    push_all(first);
-  }
+  push_rewritten(first, 7);
   Spool second(agent_path("second"));
   auto older = second.batch("alpha", 12);
   older.cursor.head_hash = 99;

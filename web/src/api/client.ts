@@ -81,20 +81,17 @@ async function reach(path: string, options: RequestInit): Promise<Response> {
 }
 
 // A server may take the question and never answer, as one that is stopped does.
-interface Deadline {
-  beginsWithinMs: number; // the answer does
-  endsWithinMs: number; // from then on
-}
-
-const kUsualDeadline: Deadline = { beginsWithinMs: 30_000, endsWithinMs: 300_000 };
-// All jobs of a submission are checked and recorded before the answer begins.
-const kJobsDeadline: Deadline = { beginsWithinMs: 300_000, endsWithinMs: 300_000 };
+const kBeginsWithinMs = 30_000; // its answer does
+// All jobs of a submission are checked and recorded before the answer begins, and Slurm is asked to
+// cancel one.
+const kJobsBeginWithinMs = 300_000;
+const kEndsWithinMs = 300_000; // from its beginning on
 
 async function ask<T>(
   path: string,
   options: RequestInit,
   take: (response: Response) => Promise<T> = bodyOf,
-  deadline = kUsualDeadline,
+  beginsWithinMs = kBeginsWithinMs,
 ): Promise<T> {
   const abort = new AbortController();
   const giveUp = () => abort.abort();
@@ -107,11 +104,11 @@ async function ask<T>(
       lateMs = limitMs;
       giveUp();
     }, limitMs);
-  let timer = within(deadline.beginsWithinMs);
+  let timer = within(beginsWithinMs);
   try {
     const response = await reach(path, { ...options, signal: abort.signal });
     clearTimeout(timer);
-    timer = within(deadline.endsWithinMs);
+    timer = within(kEndsWithinMs);
     return await take(response);
   } catch (error) {
     if (lateMs === 0) throw error;
@@ -124,7 +121,7 @@ async function ask<T>(
 }
 
 const askForJobs = <T>(path: string, options: RequestInit) =>
-  ask<T>(path, options, bodyOf, kJobsDeadline);
+  ask<T>(path, options, bodyOf, kJobsBeginWithinMs);
 
 const kAsJson: RequestInit = { headers: { accept: "application/json" } };
 

@@ -1,6 +1,6 @@
 // A scaling series as a table: its columns, its rows, and their numbers for other programs, neither
 // rounded nor grouped. Pure.
-import type { ScalingPoint, ScalingSeries } from "../api/types";
+import type { PublishedPoint, ScalingPoint, ScalingSeries } from "../api/types";
 import { formatPlural } from "../format";
 import { efficiencyBases } from "./scaling_points";
 
@@ -24,10 +24,26 @@ export function scalingHeads(series: ScalingSeries): string[] {
   ];
 }
 
-// Measured or published, so that what is yet to be measured has a row, too.
-export function gpuCounts(series: ScalingSeries): number[] {
-  const counts = [...series.points, ...series.published].map((point) => point.gpu_count);
-  return [...new Set(counts)].sort((a, b) => a - b);
+export interface ScalingRow {
+  gpus: number;
+  point: ScalingPoint | null; // null: yet to be measured
+  published: PublishedPoint | undefined;
+}
+
+// Measured or published, by the number of GPUs.
+export function scalingRows({ points, published }: ScalingSeries): ScalingRow[] {
+  const counts = [...points, ...published].map((point) => point.gpu_count);
+  return [...new Set(counts)]
+    .sort((a, b) => a - b)
+    .flatMap((gpus) => {
+      const measured = points.filter((point) => point.gpu_count === gpus);
+      const ofDocument = published.find((point) => point.gpu_count === gpus);
+      return (measured.length > 0 ? measured : [null]).map((point) => ({
+        gpus,
+        point,
+        published: ofDocument,
+      }));
+    });
 }
 
 export function tokensPerS({ tokens_per_s_per_gpu: { mean }, gpu_count }: ScalingPoint) {
@@ -39,22 +55,18 @@ export function scalingTable(series: ScalingSeries) {
   const heads = scalingHeads(series).flatMap((head) =>
     head === kInterval ? [`${head}, low`, `${head}, high`] : [head],
   );
-  const rows = gpuCounts(series).flatMap((gpus) => {
-    const points = series.points.filter((point) => point.gpu_count === gpus);
-    const published = series.published.find((point) => point.gpu_count === gpus);
-    return (points.length > 0 ? points : [null]).map((point) => [
-      gpus,
-      point ? point.global_batch_size : published?.global_batch_size,
-      point?.tokens_per_s_per_gpu.run_count ?? 0,
-      point?.tokens_per_s_per_gpu.mean,
-      point?.tokens_per_s_per_gpu.low,
-      point?.tokens_per_s_per_gpu.high,
-      point && tokensPerS(point),
-      point?.efficiency,
-      published?.tokens_per_s_per_gpu,
-      published?.efficiency,
-      point?.speed_against_reference?.mean,
-    ]);
-  });
+  const rows = scalingRows(series).map(({ gpus, point, published }) => [
+    gpus,
+    point ? point.global_batch_size : published?.global_batch_size,
+    point?.tokens_per_s_per_gpu.run_count ?? 0,
+    point?.tokens_per_s_per_gpu.mean,
+    point?.tokens_per_s_per_gpu.low,
+    point?.tokens_per_s_per_gpu.high,
+    point && tokensPerS(point),
+    point?.efficiency,
+    published?.tokens_per_s_per_gpu,
+    published?.efficiency,
+    point?.speed_against_reference?.mean,
+  ]);
   return { heads, rows: rows.map((row) => row.map((value) => String(value ?? ""))) };
 }

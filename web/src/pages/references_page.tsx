@@ -12,6 +12,7 @@ import {
   formatRelative,
   formatWorkload,
 } from "../format";
+import { ChoiceField } from "../parts/choice_field";
 import { CopyTable } from "../parts/copy_buttons";
 import { Pending } from "../parts/pending";
 import { UnknownValue } from "../parts/unknown_value";
@@ -81,21 +82,13 @@ function Documents({ answers }: { answers: Answers }) {
           `${formatPlural(audit.unchecked.length, "figure")} cannot be computed.`}
       </p>
       <div class="filters">
-        <label class={chosen ? "field field-set" : "field"}>
-          <span>document</span>
-          <select
-            value={chosen}
-            onChange={(event) => setQuery("document", event.currentTarget.value)}
-          >
-            <option value="">all</option>
-            {isUnknown && <option value={chosen}>{chosen}</option>}
-            {tables.map(({ document }) => (
-              <option key={document} value={document}>
-                {document}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ChoiceField
+          label="document"
+          none="all"
+          chosen={chosen}
+          values={tables.map(({ document }) => document)}
+          onChoose={(value) => setQuery("document", value)}
+        />
         <label class="switch">
           <input
             type="checkbox"

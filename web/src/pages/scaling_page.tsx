@@ -2,7 +2,7 @@
 // size, dtype and GPU type, measured and published.
 import { useRef, useState } from "preact/hooks";
 import { fetchScaling } from "../api/client";
-import type { PublishedPoint, Scaling, ScalingPoint, ScalingSeries } from "../api/types";
+import type { Scaling, ScalingPoint, ScalingSeries } from "../api/types";
 import { kPanZoomHint } from "../chart/pan_zoom";
 import { useZoom } from "../chart/plot_zoom";
 import { ScalingPlot } from "../chart/scaling_plot";
@@ -12,7 +12,13 @@ import {
   sharedAxis,
   throughputPlot,
 } from "../chart/scaling_points";
-import { gpuCounts, scalingHeads, scalingTable, tokensPerS } from "../chart/scaling_table";
+import {
+  scalingHeads,
+  scalingRows,
+  scalingTable,
+  tokensPerS,
+  type ScalingRow,
+} from "../chart/scaling_table";
 import {
   formatCount,
   formatNumber,
@@ -236,13 +242,8 @@ function Table({ label, series }: { label: string; series: ScalingSeries }) {
           </tr>
         </thead>
         <tbody>
-          {gpuCounts(series).map((gpus) => (
-            <Row
-              key={gpus}
-              gpus={gpus}
-              points={series.points.filter((point) => point.gpu_count === gpus)}
-              published={series.published.find((point) => point.gpu_count === gpus)}
-            />
+          {scalingRows(series).map((row, at) => (
+            <Row key={at} {...row} />
           ))}
         </tbody>
       </table>
@@ -250,37 +251,26 @@ function Table({ label, series }: { label: string; series: ScalingSeries }) {
   );
 }
 
-interface RowProps {
-  gpus: number;
-  points: ScalingPoint[];
-  published: PublishedPoint | undefined;
-}
-
-function Row({ gpus, points, published }: RowProps) {
-  const measured = points.length > 0 ? points : [null];
+function Row({ gpus, point, published }: ScalingRow) {
   return (
-    <>
-      {measured.map((point, at) => (
-        <tr key={at}>
-          <th scope="row" class="number">
-            {formatCount(gpus)}
-          </th>
-          <td class="number">
-            {formatCount(point ? point.global_batch_size : published?.global_batch_size)}
-          </td>
-          <td class="number">{point ? <RunLinks point={point} /> : "none yet"}</td>
-          <td class="number">{formatNumber(point?.tokens_per_s_per_gpu.mean)}</td>
-          <td class="number">{point ? intervalText(point) : kUnknown}</td>
-          <td class="number">{formatCount(point && tokensPerS(point))}</td>
-          <td class="number" title={point?.efficiency_reason ?? ""}>
-            {formatPercent(point?.efficiency)}
-          </td>
-          <td class="number">{formatNumber(published?.tokens_per_s_per_gpu)}</td>
-          <td class="number">{formatPercent(published?.efficiency)}</td>
-          <td class="number">{formatSpeed(point?.speed_against_reference?.mean)}</td>
-        </tr>
-      ))}
-    </>
+    <tr>
+      <th scope="row" class="number">
+        {formatCount(gpus)}
+      </th>
+      <td class="number">
+        {formatCount(point ? point.global_batch_size : published?.global_batch_size)}
+      </td>
+      <td class="number">{point ? <RunLinks point={point} /> : "none yet"}</td>
+      <td class="number">{formatNumber(point?.tokens_per_s_per_gpu.mean)}</td>
+      <td class="number">{point ? intervalText(point) : kUnknown}</td>
+      <td class="number">{formatCount(point && tokensPerS(point))}</td>
+      <td class="number" title={point?.efficiency_reason ?? ""}>
+        {formatPercent(point?.efficiency)}
+      </td>
+      <td class="number">{formatNumber(published?.tokens_per_s_per_gpu)}</td>
+      <td class="number">{formatPercent(published?.efficiency)}</td>
+      <td class="number">{formatSpeed(point?.speed_against_reference?.mean)}</td>
+    </tr>
   );
 }
 

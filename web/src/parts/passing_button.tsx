@@ -8,7 +8,7 @@ type Heir = (button: HTMLElement) => HTMLElement | SVGElement | null | undefined
 interface Props {
   class?: string;
   "aria-label"?: string;
-  heir: Heir; // where it finds none, the page's content
+  heir: Heir; // the first one given; where it finds none, the page's content
   onClick: () => void;
   children: ComponentChildren;
 }
@@ -17,14 +17,12 @@ export const summaryAround: Heir = (button) => button.closest("details")?.queryS
 
 export function PassingButton({ heir, ...button }: Props) {
   const ref = useRef<HTMLButtonElement>(null);
-  const latest = useRef(heir);
-  latest.current = heir;
   useLayoutEffect(() => {
     const own = ref.current;
     // Before it leaves the page.
     return () => {
       if (!own || document.activeElement !== own) return;
-      (latest.current(own) ?? document.getElementById("main"))?.focus({ preventScroll: true });
+      (heir(own) ?? document.getElementById("main"))?.focus({ preventScroll: true });
     };
   }, []);
   return <button type="button" ref={ref} {...button} />;
