@@ -48,6 +48,14 @@ struct Poller::Turn {
     if (update_job(poller.store_, id, poller.changed_, change).has_changed) ++outcome.changed;
   }
 
+  // What Slurm said of `job`, as it was read before Slurm was asked. Where the row has changed
+  // since, whoever changed it may have asked later: the next turn asks again.
+  void observe(const JobRecord& job, const std::function<void(JobRecord&)>& change) {
+    update(job.id, [&](JobRecord& row) {
+      if (row.revision == job.revision) change(row);
+    });
+  }
+
   void end(storage::JobRowId id, const JobEvidence& evidence, const std::string& trouble) {
     update(id, [&](JobRecord& row) {
       if (is_final(row.state)) return;
@@ -73,7 +81,7 @@ struct Poller::Turn {
       if (is_new) entry->second = poller.slurm_.partition_nodes(observed.partition);
       nodes = entry->second;
     }
-    update(job.id, [&](JobRecord& row) { apply_observation(row, observed, nodes); });
+    observe(job, [&](JobRecord& row) { apply_observation(row, observed, nodes); });
     // A wish that Slurm did not hear, or that came before the job's id was known.
     if (job.cancel_requested_at && !is_final(observed.state) &&
         observed.state != JobState::completing) {
@@ -88,7 +96,7 @@ struct Poller::Turn {
     if (observed == nullptr) {
       poller.forgotten_[job.id] = *job.ended_at;
     } else if (!is_final(observed->state)) {
-      update(job.id, [&](JobRecord& row) {
+      observe(job, [&](JobRecord& row) {
         apply_observation(row, *observed);
         row.cancel_requested_at.reset();  // a wish of its life before
       });
@@ -193,7 +201,7 @@ struct Poller::Turn {
       std::ignore = adopt_by_files(job);
       return;
     }
-    update(job.id, [&](JobRecord& row) {
+    observe(job, [&](JobRecord& row) {
       take_back(row);
       apply_observation(row, *observed);
     });
@@ -218,7 +226,7 @@ struct Poller::Turn {
       const ObservedJob* const accounted = records ? find_in_accounting(*records, job) : nullptr;
       if (accounted != nullptr && is_final(accounted->state)) {
         poller.missing_since_.erase(job.id);
-        update(job.id, [&](JobRecord& row) { apply_observation(row, *accounted); });
+        observe(job, [&](JobRecord& row) { apply_observation(row, *accounted); });
       } else {
         take_evidence(job, !records);
       }
