@@ -12,7 +12,7 @@
 namespace llmb::backfill {
 
 struct Measure {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // of text
   std::int64_t logs = 0;
   void add(const Measure& other) {
     bytes += other.bytes;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -14,6 +15,14 @@
 
 namespace llmb::backfill {
 namespace {
+
+// Of a compressed log only what its text has is work. gzip makes training logs 2 to 12 times
+// smaller, half of them more than 7.
+constexpr std::uint64_t kTextBytesPerPackedByte = 8;
+
+std::uint64_t text_bytes(const std::string& path, std::uint64_t size_bytes) {
+  return unpacking::is_unpacked_by_name(path) ? size_bytes * kTextBytesPerPackedByte : size_bytes;
+}
 
 // A compressed one only where it can be unpacked, and the log itself is not there.
 bool is_read(const ingest::RootDirectory& root, const std::string& path) {
@@ -38,7 +47,9 @@ parser::Result<MeasuredRoot> measure_root(const std::string& path,
       if (candidate.role == parser::FileRole::llmb_config) return;
       if (!is_read(*directory, candidate.relative_path)) return;
       const auto facts = ingest::stat_candidate(candidate);
-      if (facts) root.folder.add_log(candidate.relative_path, facts->size_bytes);
+      if (!facts) return;
+      root.folder.add_log(candidate.relative_path,
+                          text_bytes(candidate.relative_path, facts->size_bytes));
     });
     for (const ingest::UnreadableDirectory& unreadable : walk.take_unreadable()) {
       const std::string said = std::strerror(unreadable.error);

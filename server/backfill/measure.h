@@ -1,4 +1,5 @@
-// The measure of a root: one walk over it, the same that ingest makes, with the size of each log.
+// The measure of a root: one walk over it, the same that ingest makes, with the bytes of each
+// log's text: of a compressed one what it probably unpacks to.
 #pragma once
 
 #include <cstdint>

@@ -44,11 +44,12 @@ constexpr const char* kBackfillFooter = R"(Examples:
   llmb-report backfill --slurm --work-folder /lustre/me/backfill    # what is left
 
 What it does:
-  The trees are measured and cut by bytes of logs; launch folders stay whole. The work folder keeps
-  the cut and how far each task is, on a file system that the nodes share. Each task reads its part
-  into a database of its own on the node's disk, sends that as `ingest --push` of the whole tree
-  would, and removes it; whatever ends it, the next one goes on. The same command again begins the
-  tasks that are not done, and no others. Without --slurm the tasks run here.
+  The trees are measured and cut by bytes of logs (a compressed one counts eight times); launch
+  folders stay whole. The work folder keeps the cut and how far each task is, on a file system that
+  the nodes share. Each task reads its part into a database of its own on the node's disk, sends
+  that as `ingest --push` of the whole tree would, and removes it; whatever ends it, the next one
+  goes on. The same command again begins the tasks that are not done, and no others. Without --slurm
+  the tasks run here.
   Before all that the server is asked whether it takes the token: no task begins where it refuses
   it, and none here where it does not answer. A task that it leaves alone meanwhile says so in
   --status, and fails after five minutes.

@@ -135,7 +135,7 @@ tl::expected<void, BackfillRefusal> measure_and_cut(const BackfillArguments& arg
     for (const std::string& note : measured->notes) {
       std::cerr << "llmb-report backfill: " << report::printable(note) << '\n';
     }
-    std::cerr << fmt::format("{}: {} logs, {:.1f} MB\n", report::printable(root),
+    std::cerr << fmt::format("{}: {} logs, {:.1f} MB of text\n", report::printable(root),
                              parser::grouped(measured->folder.all.logs),
                              static_cast<double>(measured->folder.all.bytes) / 1e6);
     folders.push_back(std::move(measured->folder));
