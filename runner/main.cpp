@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <functional>
 #include <iostream>
+#include <optional>
 #include <system_error>
 
 #if defined(LLMB_STATIC_PROGRAM)
@@ -22,6 +24,7 @@
 #include "runner/plan/run_settings.h"
 #include "runner/train_loop.h"
 #if defined(LLMB_HAVE_CUDA_BACKEND)
+#include "runner/cuda/device_error.h"
 #include "runner/cuda_ceilings.h"
 #include "runner/cuda_collective_ceilings.h"
 #include "runner/cuda_train_loop.h"
@@ -64,6 +67,27 @@ void train(const Options& options, const RunSettings& settings, const ProcessPla
   train_rank_on_cpu(*world, place.local_size, options, settings, output);
 }
 
+// The exit code of `work`, whose failure is said.
+int outcome_of(const RunSettings& settings, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const NotANumber& error) {
+    return fail(kExitNan, error.what());
+  } catch (const DoesNotFit& error) {
+    std::cerr << memory_table(settings, make_memory_plan(settings));
+    return fail(kExitDoesNotFit, error.what());
+  } catch (const CommunicationError& error) {
+    return fail(kExitCommunication, error.what());
+#if defined(LLMB_HAVE_CUDA_BACKEND)
+  } catch (const cuda::NoDevice& error) {
+    return fail(kExitUsage, error.what());
+#endif
+  } catch (const std::exception& error) {
+    return fail(kExitFailed, error.what());
+  }
+  return kExitOk;
+}
+
 int train_and_tell(const Options& options, const RunSettings& settings, const ProcessPlace& place) {
   std::ofstream phases;
   if (!options.phases_path.empty() && place.rank == 0) {
@@ -75,19 +99,9 @@ int train_and_tell(const Options& options, const RunSettings& settings, const Pr
     }
   }
   LogSink log(std::cout);
-  try {
+  return outcome_of(settings, [&] {
     train(options, settings, place, {log, phases.is_open() ? &phases : nullptr});
-  } catch (const NotANumber& error) {
-    return fail(kExitNan, error.what());
-  } catch (const DoesNotFit& error) {
-    std::cerr << memory_table(settings, make_memory_plan(settings));
-    return fail(kExitDoesNotFit, error.what());
-  } catch (const CommunicationError& error) {
-    return fail(kExitCommunication, error.what());
-  } catch (const std::exception& error) {
-    return fail(kExitFailed, error.what());
-  }
-  return kExitOk;
+  });
 }
 
 // Who names no scale and no layout asks for the whole model on one device.
@@ -108,9 +122,8 @@ Options for_ceilings(Options options) {
 
 #if defined(LLMB_HAVE_CUDA_BACKEND)
 // Of several ranks: the first one's device alone, then what goes between all of theirs.
-int measure_cuda_ceilings(const Options& options, const RunSettings& settings,
-                          const ProcessPlace& place) {
-  if (const auto lack = no_device()) return fail(kExitUsage, *lack);
+void measure_cuda_ceilings(const Options& options, const RunSettings& settings,
+                           const ProcessPlace& place) {
   const double seconds = options.ceiling_seconds;
   const int ranks = settings.world_size();
   if (place.size > 1) {
@@ -119,15 +132,15 @@ int measure_cuda_ceilings(const Options& options, const RunSettings& settings,
       if (place.rank == 0) print_cuda_ceilings(settings, seconds, std::cout);
       print_collective_ceilings(*world, place.local_rank, settings, seconds, std::cout);
     });
-    return kExitOk;
+    return;
   }
   print_cuda_ceilings(settings, seconds, std::cout);
-  if (ranks == 1) return kExitOk;
+  if (ranks == 1) return;
   if (const int devices = device_count(); devices < ranks) {
     std::cout << "collectives are not measured: the layout has " << ranks
               << " ranks, each of which needs a device, and here are " << devices
               << "; started by srun, one process a device, they meet\n";
-    return kExitOk;
+    return;
   }
   run_thread_ranks(
       ranks,
@@ -135,23 +148,22 @@ int measure_cuda_ceilings(const Options& options, const RunSettings& settings,
         print_collective_ceilings(world, world.rank(), settings, seconds, std::cout);
       },
       kRankPatience);
-  return kExitOk;
 }
 #endif
 
-int measure_ceilings(const Options& options, const RunSettings& settings,
-                     [[maybe_unused]] const ProcessPlace& place) {
-  try {
+void measure_ceilings(const Options& options, const RunSettings& settings,
+                      [[maybe_unused]] const ProcessPlace& place) {
 #if defined(LLMB_HAVE_CUDA_BACKEND)
-    if (settings.backend == Backend::cuda) return measure_cuda_ceilings(options, settings, place);
+  if (settings.backend == Backend::cuda) return measure_cuda_ceilings(options, settings, place);
 #endif
-    print_cpu_ceilings(settings, options.ceiling_seconds, std::cout);
-  } catch (const CommunicationError& error) {
-    return fail(kExitCommunication, error.what());
-  } catch (const std::exception& error) {
-    return fail(kExitFailed, error.what());
-  }
-  return kExitOk;
+  print_cpu_ceilings(settings, options.ceiling_seconds, std::cout);
+}
+
+std::optional<std::string> lack_of_devices([[maybe_unused]] Backend backend) {
+#if defined(LLMB_HAVE_CUDA_BACKEND)
+  if (backend == Backend::cuda) return no_device();
+#endif
+  return {};
 }
 
 bool is_built(Backend backend) {
@@ -172,7 +184,11 @@ int run(const Options& options, const ProcessPlace& place) {
       make_run_settings(options.measures_ceilings ? for_ceilings(options) : options, catalog);
   if (!settings) return refuse(settings.error().message);
   if (options.dry_run) return place.rank == 0 ? plan(*settings, catalog) : kExitOk;
-  if (options.measures_ceilings) return measure_ceilings(options, *settings, place);
+  const std::optional<std::string> lack = lack_of_devices(settings->backend);
+  if (options.measures_ceilings) {
+    if (lack) return fail(kExitUsage, *lack);
+    return outcome_of(*settings, [&] { measure_ceilings(options, *settings, place); });
+  }
   const auto capacity = capacity_of(*settings, catalog);
   if (!capacity) return refuse(capacity.error().message);
   choose_by_memory(*settings, capacity->bytes);
@@ -182,11 +198,7 @@ int run(const Options& options, const ProcessPlace& place) {
     return fail(kExitDoesNotFit,
                 does_not_fit_text(*settings, memory, capacity->bytes, capacity->name));
   }
-#if defined(LLMB_HAVE_CUDA_BACKEND)
-  if (settings->backend == Backend::cuda) {
-    if (const auto lack = no_device()) return fail(kExitUsage, *lack);
-  }
-#endif
+  if (lack) return fail(kExitUsage, *lack);
   return train_and_tell(options, *settings, place);
 }
 

@@ -31,8 +31,8 @@ constexpr const char* kExamples =
     "\n"
     "What is not given comes from the recipe's table for that GPU, precision and scale.\n"
     "--version prints the version, and the backends that this build has.\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong options, 3 does not fit, 4 communication, 5 not a"
-    " number.";
+    "Exit codes: 0 done, 1 failed, 2 wrong options, or a device is not there, 3 does not fit,\n"
+    "4 communication, 5 not a number.";
 
 // One of a few words. CLI11's own transformers would show the words' numbers in help and errors.
 template <typename Target, typename Choice>

@@ -27,7 +27,7 @@ enum class LogFormat { nemo, megatron_bridge };
 // How the program ends.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
-inline constexpr int kExitUsage = 2;          // unknown or contradictory options
+inline constexpr int kExitUsage = 2;  // unknown or contradictory options, or a device is not there
 inline constexpr int kExitDoesNotFit = 3;     // the plan needs more memory than a rank has
 inline constexpr int kExitCommunication = 4;  // ranks lost each other
 inline constexpr int kExitNan = 5;            // the loss or a gradient is not a number
