@@ -110,7 +110,6 @@ constexpr auto kCudaMessages = std::to_array<NamedError>({
     {"no CUDA-capable device", "gpu_unavailable"},
     {"no ROCm-capable device", "gpu_unavailable"},
     {"invalid device ordinal", "gpu_unavailable"},
-    {"invalid device function", "gpu_unavailable"},
     {"initialization error", "gpu_unavailable"},
     {"system not yet initialized", "gpu_unavailable"},
     {"system has unsupported", "gpu_unavailable"},

@@ -25,6 +25,9 @@ inline constexpr std::string_view kErrorOfFile =
 inline constexpr std::string_view kTryOfCommand =
     R"(^.{0,40}\b(?:try|attempt|run) #?\d+\b[^'"]*(?:torchrun|python3? -m|accelerate|mpirun) )";
 
+// What a shell's prompt shows before a command that trains: somebody began again by hand.
+inline constexpr std::string_view kPrompt = R"(^\(?[\w.() -]*\w+@[\w.-]+:[^ ]*[#$] )";
+
 // Of a wrapper behind an attempt: "exit code 1; next attempt in 30 s".
 inline constexpr std::string_view kNextTry =
     R"(exit (?:code|status) \d+[;,.] (?:next attempt|retry\w*|restart\w*|relaunch\w*) in \d)";
@@ -59,22 +62,26 @@ constexpr FailureSign by_number(std::string_view literal,
   return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
 }
 
-// "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---", "attempt 2 (sleep 60) ..."; not "==> attempt
-// 2 failed (exit 1)", nor "attempt 1: srun: error: …", which labels a line.
+// "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---", "::: attempt a2 ::", "#### submit 2 (…)
+// ####", "attempt 2 (sleep 60) ..."; not "==> attempt 2 failed (exit 1)", nor "attempt 1: srun:
+// error: …", which labels a line.
 inline std::string_view cause_of_banner(std::string_view line) {
-  constexpr auto kEnds = std::to_array<std::string_view>(
-      {"fail", "exit", "ended", "died", "crash", "timed out", "finish", "succe", "giv", "skip"});
-  const std::size_t length = line.find_first_not_of("#=*>- ");
+  constexpr auto kEnds =
+      std::to_array<std::string_view>({"fail", "exit", "ended", "died", "crash", "timed out",
+                                       "finish", "succe", "giv", "skip", " rc", "status"});
+  constexpr auto kTries = std::to_array<std::string_view>({"attempt", "try", "submit", "launch"});
+  const std::size_t length = line.find_first_not_of("#=*>:- ");
   if (length == std::string_view::npos || line.front() == ' ') return {};
   std::string_view rest = line.substr(length);
-  const std::string_view word = rest.substr(0, rest.find(' '));
-  if (word != "attempt" && word != "try") return {};
+  const std::string_view word = rest.substr(0, rest.find_first_of(" ="));
+  const bool is_setting = rest.substr(word.size()).starts_with('=');
+  if (std::find(kTries.begin(), kTries.end(), word) == kTries.end()) return {};
   rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-  if (rest.starts_with('#')) rest.remove_prefix(1);
+  if (!rest.empty() && (rest[0] == '#' || is_letter(rest[0]))) rest.remove_prefix(1);
   const std::size_t digits = length_of_run(rest, 0, is_digit);
   if (digits == 0 || holds_one_of(rest, kEnds)) return {};
   rest.remove_prefix(digits);
-  return length > 0 || rest.starts_with(" (") ? kRestarted : "";
+  return length > 0 || is_setting || rest.starts_with(" (") ? kRestarted : "";
 }
 
 // LSF: "TERM_RUNLIMIT: job killed after …", PBS: "=>> PBS: job killed: walltime 86431 exceeded …".
@@ -90,10 +97,12 @@ inline std::string_view cause_of_killed_job(std::string_view line) {
   return holds("TERM_") || holds("PBS") ? "cancelled" : "";
 }
 
-// Ray tells of workers that have nothing to do in the same words as of those that died.
+// Ray tells of workers that have nothing to do, or are ended at last, in the same words as of those
+// that died.
 inline std::string_view cause_of_ended_worker(std::string_view line) {
-  const bool was_idle = line.find("exits because it was idle") != std::string_view::npos;
-  return was_idle ? std::string_view() : "child_failed";
+  constexpr auto kMeant = std::to_array<std::string_view>(
+      {"exits because it was idle", "INTENDED_", "intended", "driver exit"});
+  return holds_one_of(line, kMeant) ? std::string_view() : "child_failed";
 }
 
 // "Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory": where the adapter says of

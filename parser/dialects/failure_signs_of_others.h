@@ -123,6 +123,10 @@ inline constexpr std::array kSignsOfOthers = {
     failure("container_error", "pyxis: error: "),
     failure("container_error", "spank_pyxis.so", R"(error: )"),
     failure("container_error", "enroot-", R"(enroot-[a-z0-9]+: )"),
+    // Of Charliecloud.
+    failure("container_error", "ch-run[", R"(ch-run\[\d+\]: error: )"),
+    failure("container_error", "ch-convert", R"(^ch-convert\S*: error: )"),
+    failure("container_error", "ch-image", R"(^ch-image\S*: error: )"),
     failure("container_error", "nvidia-container-cli: ", R"(nvidia-container-cli: .*error)"),
     failure("container_error", "MountVolume.", R"(MountVolume\.\w+ failed)"),
     failure("container_error", "nable to attach or mount volumes"),

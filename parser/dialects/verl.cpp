@@ -1,6 +1,7 @@
 #include "parser/dialects/verl.h"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "parser/dialects/fields.h"
@@ -11,8 +12,9 @@ namespace {
 constexpr std::string_view kMarker = "step:";
 constexpr std::string_view kStepTime = "perf/time_per_step";
 constexpr std::string_view kSupervisedTime = "train/time(s)";
+constexpr std::string_view kTimedStep = "timing_s/step";  // the same time, by the step's own timer
 constexpr std::string_view kSeparator = " - ";
-constexpr std::array kLiterals = {kStepTime, kSupervisedTime};
+constexpr std::array kLiterals = {kStepTime, kSupervisedTime, kTimedStep};
 constexpr double kGigabyte = 1024.0 * 1024 * 1024;
 
 // Of the hundred metrics of a line: where the time went, and how much was done in it.
@@ -71,16 +73,20 @@ void VerlReader::read(const Record& record, StepLedger& ledger) {
   sample.byte_offset = record.offset;
   sample.iteration = *step;
   UnreadValues unread;
+  std::optional<double> timed_step_s;
   while (take_literal(rest, kSeparator)) {
     const std::size_t end = rest.find(kSeparator);
     const std::string_view field = rest.substr(0, end);
     const std::size_t colon = field.rfind(':');
     if (colon != std::string_view::npos) {
       const auto value = value_of(field.substr(colon + 1), unread);
-      if (value) assign(sample, field.substr(0, colon), *value);
+      const std::string_view name = field.substr(0, colon);
+      if (value) assign(sample, name, *value);
+      if (name == kTimedStep) timed_step_s = value;
     }
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end);
   }
+  if (!sample.step_time_s) sample.step_time_s = timed_step_s;
   if (!sample.step_time_s) {
     ledger.refuse_line(LineRefusal::step_time_not_read);
     return;

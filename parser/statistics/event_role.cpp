@@ -60,8 +60,9 @@ Attempt attempt_of(const LogEvent& event, const LogFacts& facts) {
 bool is_survived(const LogEvent& failure, const LogFacts& facts, const Attempt& attempt,
                  std::optional<double> step_time_s) {
   if (attempt.steps_after == 0) return false;
-  return failure.steps_before == 0 || !is_teardown(attempt.steps_after, step_time_s) ||
-         !may_end_over(failure, facts.segments[attempt.number], facts.declared_last_iteration);
+  const SegmentFacts& segment = facts.segments[attempt.number];
+  return failure.steps_before == 0 || !is_teardown(attempt.steps_after, segment, step_time_s) ||
+         !may_end_over(failure, segment, facts.declared_last_iteration);
 }
 
 // Whether a launcher began anew, or what counts went on, between an event and the root of its
@@ -88,7 +89,8 @@ std::vector<EventPart> event_parts(const LogFacts& facts, std::optional<double> 
     if (event.kind != LogEvent::Kind::failure) continue;
     parts[i].role = EventRole::survived;
     if (is_survived(event, facts, attempt, step_time_s)) {
-      const bool is_near_end = is_teardown(attempt.steps_after, step_time_s);
+      const bool is_near_end =
+          is_teardown(attempt.steps_after, facts.segments[attempt.number], step_time_s);
       if (is_near_end && may_be_last_word(event)) last_words[attempt.number].offer(event);
       continue;
     }
@@ -98,7 +100,7 @@ std::vector<EventPart> event_parts(const LogFacts& facts, std::optional<double> 
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const LogEvent* root = roots[parts[i].attempt].chosen();
     const LogEvent* const last_word = last_words[parts[i].attempt].chosen();
-    if (root != nullptr && last_word != nullptr && says_no_reason(*root)) root = last_word;
+    if (root != nullptr && last_word != nullptr && explains(*last_word, *root)) root = last_word;
     if (&facts.events[i] == root) parts[i].role = EventRole::root;
     const bool is_failure = facts.events[i].kind == LogEvent::Kind::failure;
     const LogEvent* const end = root != nullptr ? root : facts.events.data() + facts.events.size();

@@ -173,6 +173,8 @@ bool tells_of_a_task(const LogEvent& failure) {
 
 // Whether `failure` may be what other ranks see of a rank's end that was told before.
 bool may_follow(const LogEvent& failure, const LogEvent& before) {
+  // What the driver noted of a process is not what others saw of it.
+  if (failure.cause == "gpu_process_error") return false;
   const bool is_loss = depth_of(failure) == CauseDepth::peer_lost;
   if (!is_loss && failure.cause != "nccl_timeout" && failure.cause != "gloo_error") return false;
   return is_own_exception(before) || tells_of_a_kill(before) ||
@@ -256,6 +258,14 @@ bool says_no_reason(const LogEvent& failure) {
   return announces_end(failure) && depth_of(failure) >= CauseDepth::worker_failed;
 }
 
+bool explains(const LogEvent& last_word, const LogEvent& ending) {
+  if (says_no_reason(ending)) return true;
+  // A program may catch what else it meets, and go on.
+  const bool is_fatal =
+      last_word.cause == "gpu_hardware_error" && depth_of(last_word) == CauseDepth::root;
+  return is_fatal && (depth_of(ending) == CauseDepth::peer_lost || is_of_collectives(ending));
+}
+
 bool misses_others(const LogEvent& failure) {
   return waits_for_who_never_came(failure) ||
          (failure.cause == "rendezvous_failure" &&
@@ -275,7 +285,10 @@ void FirstCause::begin_attempt() {
 }
 
 void FirstCause::go_on(const LogEvent& event) {
+  // What ended an attempt before the one that counts now was overcome.
+  const bool is_of_former = was_restarted_ && chosen_ == nullptr;
   begin_attempt();
+  if (is_of_former) of_earlier_attempts_ = nullptr;
   const LogEvent* const earlier = of_earlier_attempts_;
   // A helper's complaint and its survival are one line: whoever ends next, ends by it.
   if (earlier != nullptr && !may_be_last_word(*earlier) && earlier->offset != event.offset) {
@@ -295,7 +308,10 @@ const LogEvent* FirstCause::chosen() const {
 }
 
 void FirstCause::offer(const LogEvent& failure) {
-  if (failure.cause == kRestarted) return begin_attempt();
+  if (failure.cause == kRestarted) {
+    was_restarted_ = true;
+    return begin_attempt();
+  }
   if (failure.cause == kWentOn) return go_on(failure);
   if (is_over_) {
     if (names_the_reason(failure, *chosen_)) chosen_ = &failure;

@@ -19,6 +19,10 @@ bool announces_end(const LogEvent& failure);
 // counts, though another one logged some steps more until it was ended, too.
 bool says_no_reason(const LogEvent& failure);
 
+// Whether what a rank said shortly before, while another one went on logging steps, is why the run
+// ended: `ending` says no reason, or only that others went or did not come.
+bool explains(const LogEvent& last_word, const LogEvent& ending);
+
 // Whether it tells that other processes did not come, or had gone: behind an attempt that failed,
 // by what that one failed.
 bool misses_others(const LogEvent& failure);
@@ -46,6 +50,7 @@ class FirstCause {
   const LogEvent* warned_ = nullptr;     // the newest warning of what may keep a rank from coming
   bool was_torn_down_ = false;           // by the scheduler, after what is chosen
   CauseDepth depth_ = CauseDepth::none;
+  bool was_restarted_ = false;
   bool went_on_ = false;  // since what came before
   bool is_over_ = false;  // the scheduler ended the run: the rest is teardown
 };

@@ -80,7 +80,7 @@ bool is_near_end(const LogEvent& event, const LogFacts& facts, std::size_t index
   const std::int64_t begin = steps_before_segment(facts, index);
   const std::int64_t after = begin + facts.segments[index].step_count - event.steps_before;
   if (event.steps_before < begin) return false;
-  return is_teardown(after, step_time_s);
+  return is_teardown(after, facts.segments[index], step_time_s);
 }
 
 // Whether `event`, inside the segment at `index`, ended it, and what follows is its teardown only.
@@ -165,7 +165,7 @@ void sort_events(const LogFacts& facts, std::size_t index,
     }
   }
   if (ending.chosen() != nullptr && last_words.chosen() != nullptr &&
-      says_no_reason(*ending.chosen())) {
+      explains(*last_words.chosen(), *ending.chosen())) {
     evidence.ending_failure = last_words.chosen();
     return;
   }

@@ -1,5 +1,7 @@
 #include "parser/statistics/teardown.h"
 
+#include <algorithm>
+
 #include "parser/dialects/failure_class.h"
 
 namespace llmb::parser {
@@ -9,9 +11,18 @@ namespace {
 constexpr double kTeardownS = 60;
 constexpr std::int64_t kTeardownSteps = 20;  // where their time is not known
 
+// How many iterations a logged step stands for.
+std::int64_t log_interval(const SegmentFacts& segment) {
+  if (segment.step_count < 2) return 1;
+  const std::int64_t iterations = segment.last_iteration - segment.first_iteration;
+  return std::max<std::int64_t>(1, iterations / (segment.step_count - 1));
+}
+
 }  // namespace
 
-bool is_teardown(std::int64_t steps_after, std::optional<double> step_time_s) {
+bool is_teardown(std::int64_t logged_after, const SegmentFacts& segment,
+                 std::optional<double> step_time_s) {
+  const std::int64_t steps_after = logged_after * log_interval(segment);
   return step_time_s ? static_cast<double>(steps_after) * *step_time_s <= kTeardownS
                      : steps_after <= kTeardownSteps;
 }

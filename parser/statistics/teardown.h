@@ -9,9 +9,10 @@
 
 namespace llmb::parser {
 
-// Whether `steps_after` steps may be logged meanwhile. `step_time_s`: of the run; nothing where it
-// is not known.
-bool is_teardown(std::int64_t steps_after, std::optional<double> step_time_s);
+// Whether `logged_after` steps of a segment may be logged meanwhile, each of which stands for those
+// since the one before. `step_time_s`: of the run; nothing where it is not known.
+bool is_teardown(std::int64_t logged_after, const SegmentFacts& segment,
+                 std::optional<double> step_time_s);
 
 // Whether an event of this cause ends a run that logs steps after it, and that pass may be the one
 // that it ended: one that reached its last iteration nobody ended.

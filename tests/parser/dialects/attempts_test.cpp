@@ -18,6 +18,9 @@ using testing::ElementsAre;
 const std::string kStep =
     "Training epoch 0, iteration 3/49 | lr: 1e-06 | global_step: 3 | reduced_train_loss: 11.1 | "
     "train_step_timing in s: 4.4\n";
+const std::string kNextStep =
+    "Training epoch 0, iteration 4/49 | lr: 1e-06 | global_step: 4 | reduced_train_loss: 11.0 | "
+    "train_step_timing in s: 4.4\n";
 const std::string kOutOfMemory =
     "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB.\n";
 const std::string kEndOfWorker =
@@ -141,13 +144,24 @@ TEST(Attempts, BeginWithABanner) {
        {"==== attempt 2 of 3 (2025-09-17T06:41:55Z) ====\n",
         "---> attempt 1 2025-06-11T20:57:02 (local sqsh)\n", "### attempt #2 on n[1-4] ###\n",
         "supervisor: run #2 of 4\n", "--- try 2 ---\n",
-        "[try 2] 2025-08-05 torchrun --nnodes=1 -m train\n"}) {
+        "[try 2] 2025-08-05 torchrun --nnodes=1 -m train\n",
+        "::: attempt a2 :: 2025-01-15T22:43:30Z :: node n14 :::\n",
+        "#### submit 2 (weights fixed, more loader cpus) ####\n",
+        "attempt=1 t=2025-10-01T20:40:11 (micro batch 1)\n",
+        "[attempt 2] Wed 08 Jan 2025 21:03:40 launching composer on n1 n2\n",
+        "[ctl] 2025-11-19T00:25:02Z generation 8: 63 nodes, elastic shrink allowed\n",
+        "[jobset] attempt 0: child job job-2 failed: node n31 preempted; restarting all "
+        "(restartAttempt 1)\n",
+        "root@pod-7f21a:/workspace# CUDA_VISIBLE_DEVICES=0 axolotl train chat.yml\n",
+        "(venv) me@n1:~/run$ torchrun --nproc-per-node 8 pretrain.py\n"}) {
     EXPECT_EQ(cause_of_dead(kOutOfMemory + banner + full), "disk_full_or_quota") << banner;
     EXPECT_TRUE(parse_log(banner).facts.events.empty()) << banner;
   }
   for (const char* const other :
        {"==> attempt 2 failed (exit 1)\n", "attempt 2 of 3\n",
         "--- try 3 skipped: twice the same ---\n", "--- 2 nodes left ---\n",
+        "::: attempt a2 rc=1 :::\n", "attempt=1 rc=1; attempts exhausted\n",
+        "[ctl] generation 7 ended: n39 GPU 7 NVLink fatal\n", "  torchrun --nproc-per-node 8\n",
         "run 2 died: Command '['torchrun', '--nnodes=1']'\n"}) {
     EXPECT_EQ(cause_of_dead(kOutOfMemory + other + full), "cuda_oom") << other;
   }
@@ -225,6 +239,40 @@ TEST(Attempts, BeginWithWhatProgramsTellOfTheirStart) {
 TEST(Attempts, BeginNoneWhereNobodyEndedTheRun) {
   EXPECT_THAT(parse_log(kOutOfMemory + kStartOfRanks).facts.events, testing::SizeIs(1));
   EXPECT_EQ(cause_of_dead(kOutOfMemory + kStartOfRanks + kEndOfStep), "cuda_oom");
+}
+
+// Before rank 0 waits for the others it may log a step more.
+TEST(OrderOfEnds, AFaultOfTheGpuBeforeTheLastStepExplainsLostPeers) {
+  const std::string fault =
+      "[rank7]: torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered\n";
+  EXPECT_EQ(cause_of_dead(kStep + fault + kNextStep + kLostPeer), "gpu_hardware_error");
+  EXPECT_EQ(cause_of_dead(kStep + fault + kNextStep + kTimeout), "gpu_hardware_error");
+  EXPECT_EQ(cause_of_dead(kStep + kOutOfMemory + kNextStep + kTimeout), "nccl_timeout")
+      << "what may be caught";
+  std::string interval_lines;
+  for (const char* const iteration : {"50", "100", "150", "200"}) {
+    interval_lines += std::string("Training epoch 0, iteration ") + iteration +
+                      "/999 | lr: 1e-06 | global_step: " + iteration +
+                      " | reduced_train_loss: 11.1 | train_step_timing in s: 4.4\n";
+  }
+  EXPECT_EQ(cause_of_dead(kStep + fault + interval_lines + kLostPeer), "peer_lost")
+      << "each line stands for fifty steps";
+}
+
+TEST(OrderOfEnds, WhatTheDriverNotedSaysMoreThanThatATaskAborted) {
+  const std::string aborted = "srun: error: n11: task 41: Aborted (core dumped)\n";
+  const std::string noted =
+      "[774410.802] NVRM: Xid (PCI:0009:01:00): 43, pid=171630, name=python\n";
+  EXPECT_EQ(cause_of_dead(kStep + aborted + kEndOfStep + noted), "gpu_process_error");
+}
+
+// What ended an attempt before is not why the next one was killed that had counted on.
+TEST(Attempts, EndByNothingThatTheOneBeforeOvercame) {
+  const std::string counts = "[batch=1/90]:\n[batch=2/90]:\n[batch=3/90]:\n[batch=4/90]:\n";
+  const std::string banner = "### attempt 2 of 3 ###\n";
+  const std::string killed = "ERROR:composer.cli.launcher:Rank 11 crashed with exit code -9.\n";
+  EXPECT_EQ(cause_of_dead(kOutOfMemory + banner + counts + killed), "task_killed");
+  EXPECT_EQ(cause_of_dead(kOutOfMemory + banner + killed), "cuda_oom");
 }
 
 TEST(OrderOfEnds, AKillThatWasToldFirstExplainsLostPeers) {

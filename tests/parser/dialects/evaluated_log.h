@@ -38,6 +38,11 @@ inline const std::string kStartOfALog =
     "# a comment: CUDA out of memory is handled below\n"
     "  on_failure: kill the job DUE TO TIME LIMIT\n";
 
+// Of causes that are separated by blanks.
+inline bool is_among(const std::string& causes, const std::string& cause) {
+  return !cause.empty() && (" " + causes + " ").find(" " + cause + " ") != std::string::npos;
+}
+
 // Over the window 11-44.
 inline RunSummary judge_text(const std::string& text, bool may_still_grow) {
   const ParsedLog log = parse_log(text);

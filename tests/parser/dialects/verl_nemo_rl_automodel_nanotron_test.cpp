@@ -26,6 +26,15 @@ TEST(VerlLine, BecomesOneSample) {
               ElementsAre(Pair("timing_s/gen", 16.25), Pair("tps", 3283.5)));
 }
 
+TEST(VerlLine, HasItsTimeFromTheStepsOwnTimerWhereItHasNoOther) {
+  const ParsedLog log = parse_log(
+      "(TaskRunner pid=880) step:4 - actor/pg_loss:0.0242 - actor/grad_norm:0.213 - "
+      "timing_s/gen:121.2 - timing_s/step:185.54 - perf/throughput:1397.83\n");
+  EXPECT_EQ(log.facts.dialect, Dialect::verl);
+  ASSERT_EQ(log.samples.size(), 1U);
+  EXPECT_EQ(log.samples[0].step_time_s, 185.54);
+}
+
 TEST(VerlLine, OfAValidationIsNoStep) {
   const ParsedLog log = parse_log(
       "step:0 - val-core/gsm8k/acc/mean@1:0.33\n- perf/time_per_step: mean=28.3 min=25.3 max=61\n");
