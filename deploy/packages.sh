@@ -5,8 +5,8 @@
 LLMB_BUILD_PACKAGES=(
   g++ cmake ninja-build pkg-config git ca-certificates
   libboost1.81-dev libre2-dev libsqlite3-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libyaml-cpp-dev
-  libcli11-dev libexpected-dev libssl-dev zlib1g-dev libzstd-dev libpq-dev
-  libopenblas-dev
+  libcli11-dev libexpected-dev libssl-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev
+  libpq-dev libopenblas-dev
 )
 
 # To build and pass every test.
@@ -33,6 +33,7 @@ LLMB_UNPACKED_FOLDER=build/aarch64-packages  # as in deploy/aarch64.cmake
 LLMB_UNPACKED_PACKAGES=(
   libre2-dev:arm64 libsqlite3-dev:arm64 libfmt-dev:arm64 libfmt9:arm64 libspdlog-dev:arm64
   libspdlog1.10:arm64 libyaml-cpp-dev:arm64 libssl-dev:arm64 zlib1g-dev:arm64 libzstd-dev:arm64
+  liblzma-dev:arm64 libbz2-dev:arm64
   libopenblas-pthread-dev:arm64 libgtest-dev:arm64 libgmock-dev:arm64 qemu-user-static
 )
 

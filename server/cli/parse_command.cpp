@@ -63,10 +63,11 @@ constexpr std::string_view kParseExamples = R"(Examples:
   llmb-report parse --format json --samples run.out | jq '.runs[0].samples[].step_time_s'
 
 What is read:
-  Below a DIR, every *.out but sbatch_*.out and vboost*.out, and *.out.gz and *.out.zst beside which
-  no *.out lies; a FILE, a pipe, or - for stdin, whatever its name. What gzip or zstd compressed is
-  unpacked. Without either, what ingest and serve read: $LLMB_WORKLOAD, else $STAGE_PATH, else every
-  folder in $LLMB_INSTALL/workloads; where none is set, experiments and results of this folder.
+  Below a DIR, every *.out but sbatch_*.out and vboost*.out, and every *.out.gz, *.out.zst, *.out.xz
+  and *.out.bz2 beside which no *.out lies; a FILE, a pipe, or - for stdin, whatever its name. What
+  gzip, zstd, xz or bzip2 compressed is unpacked. Without either, what ingest and serve read:
+  $LLMB_WORKLOAD, else $STAGE_PATH, else every folder in $LLMB_INSTALL/workloads; where none is set,
+  experiments and results of this folder.
   What is skipped, and why, is on stderr. Told apart by what is in them, each with its own window:
 )";
 

@@ -81,8 +81,8 @@ void RootReports::unparked(const std::string& relative_path) {
 void RootReports::leaves_compressed(const std::string& relative_path) {
   if (!may_log_again("unread compressed logs")) return;
   warn(
-      "{}/{}: a log that is compressed otherwise than by gzip or zstd is not read; nor are others "
-      "of this root. Unpack it to have its run",
+      "{}/{}: a log that is compressed otherwise than by gzip, zstd, xz or bzip2 is not read; nor "
+      "are others of this root. Unpack it to have its run",
       root_.path, relative_path);
 }
 

@@ -203,7 +203,9 @@ class Walker {
     } else if (role == FileRole::voltage_boost_output) {
       skip(path, "output of vboost, not a training log", SkippedFile::Kind::by_design);
     } else if (role == FileRole::compressed_log && !unpacking::is_unpacked_by_name(path)) {
-      skip(path, "a log that is compressed otherwise than by gzip or zstd is not read: unpack it");
+      skip(path,
+           "a log that is compressed otherwise than by gzip, zstd, xz or bzip2 is not read: unpack "
+           "it");
     } else if (type == DT_LNK) {
       take_link(path, layout_path, looks_like_log || role == FileRole::compressed_log);
     } else if (role == FileRole::compressed_log) {

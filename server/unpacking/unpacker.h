@@ -1,10 +1,12 @@
-// Unpacker: the text of a gzip or zstd file, block by block, in bounded memory. Compressed files
-// that stand in a row in one (`cat a.gz b.gz`) are their texts in a row.
+// Unpacker: the text of a compressed file, block by block, in bounded memory. Compressed files that
+// stand in a row in one (`cat a.gz b.gz`) are their texts in a row; zeros that fill a last block,
+// as tapes leave them, are passed over where the format knows them (all but zstd's).
 //
 // Not thread-safe.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,18 +29,23 @@ class Unpacker {
   Unpacker& operator=(const Unpacker&) = delete;
 
   // The next bytes of the text, which stand until the next call; empty at its end. Fails where
-  // reading does, where the file is damaged, and where it ends before its end: what could be
-  // unpacked up to there was given.
+  // reading does, where the file is damaged, where it ends before its end (what could be unpacked
+  // up to there was given), and where unpacking it needs more memory than is given to that: 128 MiB
+  // for zstd, 256 MiB for xz.
   parser::Result<std::string_view> next();
 
  private:
   parser::Result<void> read_packed();
+  // Behind a compressed file.
+  void pass_over_padding();
+  parser::Result<void> end_padding();
 
   const int fd_;
   const std::unique_ptr<UnpackingMethod> method_;
   std::string room_;
   std::string_view packed_;  // in `room_`, to be unpacked
   std::vector<char> text_;
+  std::uint64_t padding_bytes_ = 0;
   bool is_in_middle_ = true;    // of a compressed file: an empty one is not whole
   bool may_have_more_ = false;  // text that did not fit
 };

@@ -37,7 +37,7 @@ const std::vector<Rule>& rules() {
        {"fmt/", "nlohmann/", "spdlog/", "tl/"}},
       {"server/unpacking/",
        {"server/unpacking/", "parser/foundation/", "parser/result.h"},
-       {"fmt/", "tl/", "zlib.h", "zstd.h", "zstd_errors.h"}},
+       {"fmt/", "tl/", "bzlib.h", "lzma.h", "zlib.h", "zstd.h", "zstd_errors.h"}},
       {"server/report/",
        {"server/report/", "server/unpacking/", "storage/", "parser/"},
        {"nlohmann/", "tl/"}},

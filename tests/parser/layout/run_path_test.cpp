@@ -216,7 +216,10 @@ TEST(FileRole, IsToldFromTheName) {
   EXPECT_EQ(classify_file("a/log-x.err"), FileRole::other);
   EXPECT_EQ(classify_file("a.out/readme"), FileRole::other);
   EXPECT_EQ(classify_file("a/log-x_1_0.out.gz"), FileRole::compressed_log);
-  EXPECT_EQ(classify_file("slurm-1.out.zst"), FileRole::compressed_log);
+  for (const char* const suffix : {".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip"}) {
+    EXPECT_EQ(classify_file("slurm-1.out" + std::string(suffix)), FileRole::compressed_log);
+    EXPECT_EQ(uncompressed_name("a/slurm-1.out" + std::string(suffix)), "a/slurm-1.out");
+  }
   EXPECT_EQ(classify_file("a/sbatch_acct-acct.x_1.out.gz"), FileRole::other);
   EXPECT_EQ(classify_file("a/weights.gz"), FileRole::other);
   EXPECT_EQ(classify_file("a/.gz"), FileRole::other);

@@ -60,13 +60,13 @@ TEST_F(RunLog, GivesTheLinesAroundAByte) {
 
 TEST_F(RunLog, UnpacksWhatWasCompressedSince) {
   const Json before = get_json(path(run_));
-  for (const char* const suffix : {".gz", ".zst"}) {
-    std::filesystem::remove(tree_ / "log.out");
-    const std::string text = "first line\nsecond line\nthird line\n";
-    std::ofstream(tree_ / ("log.out" + std::string(suffix)), std::ios::binary)
-        << (suffix == std::string(".gz") ? unpacking::gzipped(text) : unpacking::zstd_packed(text));
-    EXPECT_EQ(get_json(path(run_)), before) << suffix;
-    std::filesystem::remove(tree_ / ("log.out" + std::string(suffix)));
+  std::filesystem::remove(tree_ / "log.out");
+  for (const unpacking::Packing packing : unpacking::kPackings) {
+    const std::filesystem::path packed = tree_ / ("log.out" + unpacking::suffix_of(packing));
+    std::ofstream(packed, std::ios::binary)
+        << unpacking::packed_by(packing, "first line\nsecond line\nthird line\n");
+    EXPECT_EQ(get_json(path(run_)), before) << packed;
+    std::filesystem::remove(packed);
   }
   std::ofstream(tree_ / "log.out.gz", std::ios::binary) << "\x1f\x8b\x08 no such file";
   EXPECT_NE(get_detail(path(run_), {}, 503).find("compressed file"), std::string::npos);

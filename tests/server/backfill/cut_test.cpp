@@ -184,7 +184,7 @@ TEST(MeasureRoot, CountsWhatIngestWouldRead) {
   tree.write("other.out", "123");
   tree.write("other.out.gz", "beside its log");
   tree.write("another.out.zst", "1234567");
-  tree.write("third.out.xz", "not unpacked");
+  tree.write("third.out.lz4", "not unpacked");
   std::filesystem::create_symlink(tree.file("experiments"), tree.file("link"));
   const auto measured = measure_root(tree.path(), [] { return true; });
   ASSERT_TRUE(measured) << measured.error().message;

@@ -148,14 +148,21 @@ TEST(ParseInput, UnpacksCompressedLogs) {
   folder.write("t/a.out.gz", "the log itself lies beside it");
   folder.write("t/b.out.gz", unpacking::gzipped(nemo_log(49)));
   folder.write("t/c.out.zst", unpacking::zstd_packed(nemo_log(49)));
-  folder.write("t/d.out.xz", "packed");
+  folder.write("t/c2.out.xz", unpacking::xz_packed(nemo_log(49)));
+  folder.write("t/c3.out.bz2", unpacking::bzip2_packed(nemo_log(49)));
+  folder.write("t/d.out.lz4", "packed");
   folder.write("t/e.gz", unpacking::gzipped(nemo_log(49)));
   folder.write("t/f.out.gz", unpacking::gzipped(nemo_log(49)).substr(0, 60));
+  folder.write("t/g.out.xz", unpacking::xz_packed(nemo_log(49)).substr(0, 60));
+  folder.write("t/h.out.bz2", unpacking::bzip2_packed(nemo_log(49)).substr(0, 60));
   const ProgramRun run = parse_json(folder, {"t"});
   EXPECT_EQ(run.exit_code, 0);
-  EXPECT_THAT(paths_in(run), ElementsAre("t/a.out", "t/b.out.gz", "t/c.out.zst"));
-  EXPECT_THAT(run.err, HasSubstr("t/d.out.xz: a log that is compressed otherwise than by gzip"));
-  EXPECT_THAT(run.err, HasSubstr("t/f.out.gz: reading broke off at byte"));
+  EXPECT_THAT(paths_in(run),
+              ElementsAre("t/a.out", "t/b.out.gz", "t/c.out.zst", "t/c2.out.xz", "t/c3.out.bz2"));
+  EXPECT_THAT(run.err, HasSubstr("t/d.out.lz4: a log that is compressed otherwise than by gzip"));
+  for (const char* const cut_off : {"t/f.out.gz", "t/g.out.xz", "t/h.out.bz2"}) {
+    EXPECT_THAT(run.err, HasSubstr(std::string(cut_off) + ": reading broke off at byte"));
+  }
   EXPECT_THAT(run.err, HasSubstr("ends in the middle"));
   EXPECT_THAT(run.err, Not(HasSubstr("e.gz")));
   const auto runs = nlohmann::json::parse(run.out).at("runs");
@@ -181,7 +188,9 @@ TEST(ParseInput, NumbersRefusedLinesOfACompressedLog) {
 
 TEST(ParseInput, ReadsStdin) {
   const TemporaryFolder folder;
-  for (const std::string& log : {nemo_log(49), unpacking::zstd_packed(nemo_log(49))}) {
+  for (const std::string& log :
+       {nemo_log(49), unpacking::zstd_packed(nemo_log(49)), unpacking::xz_packed(nemo_log(49)),
+        unpacking::bzip2_packed(nemo_log(49))}) {
     folder.write("log", log);
     const ProgramRun run = run_program({"parse", "--format", "json", "-"},
                                        {folder.path(), {}, false, {}, folder.file("log")});

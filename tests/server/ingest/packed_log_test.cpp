@@ -12,17 +12,20 @@ namespace {
 
 using parser::RunStatus;
 using unpacking::gzipped;
+using unpacking::packed_by;
+using unpacking::Packing;
+using unpacking::suffix_of;
 using unpacking::zstd_packed;
 
 const std::string kPlain = "experiments/x/x_1750000000/x/log-a-a.x_7_0.out";
 
 class IngestPacked : public TreeTest {
  protected:
-  // As gzip does it.
-  void compress(const std::string& relative) {
+  // As gzip and the others do it.
+  void compress(const std::string& relative, Packing packing = Packing::gzip) {
     std::ifstream file(tree_path(relative), std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(file), {});
-    write(relative + ".gz", gzipped(text));
+    write(relative + suffix_of(packing), packed_by(packing, text));
     std::filesystem::remove(tree_path(relative));
   }
   bool is_there(const std::string& relative) {
@@ -33,11 +36,15 @@ class IngestPacked : public TreeTest {
 
 TEST_F(IngestPacked, IsARunAsTheLogItselfIs) {
   write("plain/" + kPlain, nemo_lines(0, 50));
-  write("gzip/" + kPlain + ".gz", gzipped(nemo_lines(0, 50)));
-  write("zstd/" + kPlain + ".zst", zstd_packed(nemo_lines(0, 50)));
+  std::vector<std::string> logs;
+  for (const Packing packing : unpacking::kPackings) {
+    const std::string suffix = suffix_of(packing);
+    logs.push_back("packed" + suffix + "/" + kPlain + suffix);
+    write(logs.back(), packed_by(packing, nemo_lines(0, 50)));
+  }
   ingest_once();
   const auto plain = run_of("plain/" + kPlain);
-  for (const std::string& log : {"gzip/" + kPlain + ".gz", "zstd/" + kPlain + ".zst"}) {
+  for (const std::string& log : logs) {
     const auto run = run_of(log);
     ASSERT_TRUE(run) << log;
     EXPECT_EQ(run->path, plain->path);
@@ -107,16 +114,22 @@ TEST_F(IngestPacked, LeavesTheRunOfALogThatWasReadBefore) {
 }
 
 TEST_F(IngestPacked, HasWhatWasNotReadBefore) {
-  write(kPlain, nemo_lines(0, 20));
+  const auto log_of = [](Packing packing) { return "of" + suffix_of(packing) + "/" + kPlain; };
+  for (const Packing packing : unpacking::kPackings) write(log_of(packing), nemo_lines(0, 20));
   ingest_once();
-  ASSERT_EQ(run_of(kPlain)->summary.status, RunStatus::running);
-  append(kPlain, nemo_lines(20, 30));
-  compress(kPlain);
+  for (const Packing packing : unpacking::kPackings) {
+    ASSERT_EQ(run_of(log_of(packing))->summary.status, RunStatus::running);
+    append(log_of(packing), nemo_lines(20, 30));
+    compress(log_of(packing), packing);
+  }
   for (int look = 0; look < 2; ++look) {
     ingest_once();
-    EXPECT_FALSE(is_there(kPlain));
-    ASSERT_TRUE(is_there(kPlain + ".gz"));
-    EXPECT_EQ(run_of(kPlain + ".gz")->summary.status, RunStatus::complete);
+    for (const Packing packing : unpacking::kPackings) {
+      const std::string log = log_of(packing);
+      EXPECT_FALSE(is_there(log));
+      ASSERT_TRUE(is_there(log + suffix_of(packing))) << log;
+      EXPECT_EQ(run_of(log + suffix_of(packing))->summary.status, RunStatus::complete);
+    }
   }
 }
 
@@ -141,16 +154,19 @@ TEST_F(IngestPacked, IsSeenWhileItIsFollowed) {
 }
 
 TEST_F(IngestPacked, IsParkedUntilItIsWhole) {
-  const std::string whole = gzipped(nemo_lines(0, 50));
-  write(kPlain + ".gz", whole.substr(0, whole.size() / 2));
-  EXPECT_EQ(ingest_once().files_parked, 1);
-  EXPECT_FALSE(run_of(kPlain + ".gz"));
-  const auto parked = storage::Reader(database_).parked_files();
-  ASSERT_EQ(parked.size(), 1U);
-  EXPECT_NE(parked[0].reason.find("ends in the middle"), std::string::npos) << parked[0].reason;
-  write(kPlain + ".gz", whole);
-  EXPECT_EQ(ingest_once().files_parked, 0);
-  EXPECT_TRUE(is_there(kPlain + ".gz"));
+  for (const Packing packing : unpacking::kPackings) {
+    const std::string log = "of" + suffix_of(packing) + "/" + kPlain + suffix_of(packing);
+    const std::string whole = packed_by(packing, nemo_lines(0, 50));
+    write(log, whole.substr(0, whole.size() / 2));
+    EXPECT_EQ(ingest_once().files_parked, 1) << log;
+    EXPECT_FALSE(run_of(log));
+    const auto parked = storage::Reader(database_).parked_files();
+    ASSERT_EQ(parked.size(), 1U);
+    EXPECT_NE(parked[0].reason.find("ends in the middle"), std::string::npos) << parked[0].reason;
+    write(log, whole);
+    EXPECT_EQ(ingest_once().files_parked, 0);
+    EXPECT_TRUE(is_there(log));
+  }
 }
 
 TEST_F(IngestPacked, StaysRemoved) {

@@ -1,11 +1,18 @@
 // Compressed text for tests, made by the libraries themselves.
 #pragma once
 
+#include <bzlib.h>
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
+
+#include "server/unpacking/packing.h"
 
 namespace llmb::unpacking {
 
@@ -32,6 +39,45 @@ inline std::string zstd_packed(const std::string& text) {
   std::string out(ZSTD_compressBound(text.size()), '\0');
   out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
   return out;
+}
+
+inline std::string xz_packed(const std::string& text, lzma_check check = LZMA_CHECK_CRC64) {
+  std::string out(lzma_stream_buffer_bound(text.size()), '\0');
+  std::size_t size = 0;
+  const lzma_ret status = lzma_easy_buffer_encode(
+      1, check, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+      reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
+  if (status != LZMA_OK) throw std::runtime_error("not compressed");
+  out.resize(size);
+  return out;
+}
+
+// `level`: the length of a block of text in 100 kB; a file that is cut off has whole blocks only.
+inline std::string bzip2_packed(const std::string& text, int level = 1) {
+  // As long as bzip2 asks for.
+  std::string out(text.size() + text.size() / 100 + 600, '\0');
+  auto size = static_cast<unsigned>(out.size());
+  // bzip2's interface lacks a const; it only reads.
+  const int status = BZ2_bzBuffToBuffCompress(out.data(), &size, const_cast<char*>(text.data()),
+                                              static_cast<unsigned>(text.size()), level, 0, 0);
+  if (status != BZ_OK) throw std::runtime_error("not compressed");
+  out.resize(size);
+  return out;
+}
+
+inline constexpr std::array kPackings = {Packing::gzip, Packing::zstd, Packing::xz, Packing::bzip2};
+
+// Below, `packing` is not `none`.
+inline std::string suffix_of(Packing packing) {
+  if (packing == Packing::xz) return ".xz";
+  if (packing == Packing::bzip2) return ".bz2";
+  return packing == Packing::gzip ? ".gz" : ".zst";
+}
+
+inline std::string packed_by(Packing packing, const std::string& text) {
+  if (packing == Packing::xz) return xz_packed(text);
+  if (packing == Packing::bzip2) return bzip2_packed(text);
+  return packing == Packing::gzip ? gzipped(text) : zstd_packed(text);
 }
 
 }  // namespace llmb::unpacking

@@ -38,11 +38,34 @@ TEST_F(UnpackedText, TellsWhatAFileWasPackedWith) {
   };
   EXPECT_EQ(packing_of_bytes(gzipped("a")), Packing::gzip);
   EXPECT_EQ(packing_of_bytes(zstd_packed("a")), Packing::zstd);
+  EXPECT_EQ(packing_of_bytes(xz_packed("a")), Packing::xz);
+  EXPECT_EQ(packing_of_bytes(xz_packed("")), Packing::xz);
+  for (int level = 1; level <= 9; ++level) {
+    EXPECT_EQ(packing_of_bytes(bzip2_packed("a", level)), Packing::bzip2) << level;
+    EXPECT_EQ(packing_of_bytes(bzip2_packed("", level)), Packing::bzip2) << level;
+  }
   EXPECT_EQ(packing_of_bytes("step 1\n"), Packing::none);
+  EXPECT_EQ(packing_of_bytes("\xfd"
+                             "7zXZ"),
+            Packing::none)
+      << "shorter than its magic";
+  EXPECT_EQ(packing_of_bytes("\xfd"
+                             "7zXZ 5.4"),
+            Packing::none);
+  EXPECT_EQ(packing_of_bytes("BZh9 is where it begins\n"), Packing::none);
+  EXPECT_EQ(packing_of_bytes("BZh91AY&S"), Packing::none) << "shorter than its magic";
+  EXPECT_EQ(packing_of_bytes("BZh01AY&SY    "), Packing::none);
   EXPECT_EQ(packing_of_bytes("\x1f"), Packing::none);
   EXPECT_EQ(packing_of_bytes(""), Packing::none);
-  EXPECT_TRUE(is_unpacked_by_name("a/log.out.gz"));
-  EXPECT_FALSE(is_unpacked_by_name("a/log.out.xz"));
+}
+
+TEST(UnpackedNames, AreThoseOfWhatIsUnpacked) {
+  for (const char* const name : {"a/log.out.gz", "log.out.zst", "log.out.xz", "a.bz2"}) {
+    EXPECT_TRUE(is_unpacked_by_name(name)) << name;
+  }
+  for (const char* const name : {"log.out.lz4", "log.out.zip", "log.out.lzma", "log.out", "xz"}) {
+    EXPECT_FALSE(is_unpacked_by_name(name)) << name;
+  }
 }
 
 TEST_F(UnpackedText, IsAFileWithoutAName) {
@@ -58,10 +81,12 @@ TEST_F(UnpackedText, IsAFileWithoutAName) {
 
 TEST_F(UnpackedText, NeedsNoFolder) {
   setenv("TMPDIR", folder_.file("nosuch").c_str(), 1);
-  const auto file = opened(folder_.write("log.out.zst", zstd_packed("step 1\n")));
-  const auto text = unpack_file(file.get(), Packing::zstd);
-  ASSERT_TRUE(text) << text.error().message;
-  EXPECT_EQ(text_at(text->get(), 0, 100), "step 1\n");
+  for (const Packing packing : kPackings) {
+    const auto file = opened(folder_.write("log.out.packed", packed_by(packing, "step 1\n")));
+    const auto text = unpack_file(file.get(), packing);
+    ASSERT_TRUE(text) << text.error().message;
+    EXPECT_EQ(text_at(text->get(), 0, 100), "step 1\n");
+  }
 }
 
 TEST_F(UnpackedText, EndsWhereItIsTold) {

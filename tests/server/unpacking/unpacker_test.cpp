@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -49,9 +50,7 @@ std::string long_text() {
 
 class UnpackerOf : public testing::TestWithParam<Packing> {
  protected:
-  static std::string packed(const std::string& text) {
-    return GetParam() == Packing::gzip ? gzipped(text) : zstd_packed(text);
-  }
+  static std::string packed(const std::string& text) { return packed_by(GetParam(), text); }
 };
 
 TEST_P(UnpackerOf, GivesTheText) {
@@ -96,17 +95,108 @@ TEST_P(UnpackerOf, SaysThatAFileIsDamaged) {
             std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, UnpackerOf, testing::Values(Packing::gzip, Packing::zstd),
-                         [](const auto& info) {
-                           return info.param == Packing::gzip ? "Gzip" : "Zstd";
-                         });
+std::string name_of(const testing::TestParamInfo<Packing>& info) {
+  constexpr std::array kNames = {"None", "Gzip", "Zstd", "Xz", "Bzip2"};
+  return kNames.at(static_cast<std::size_t>(info.param));
+}
+INSTANTIATE_TEST_SUITE_P(All, UnpackerOf, testing::ValuesIn(kPackings), name_of);
 
 // As tapes and dd leave them.
-TEST(Unpacker, PassesOverZerosBehindAGzipFile) {
-  for (const std::size_t zeros : {1, 10'240, 200'000}) {
-    const std::string padding(zeros, '\0');
-    EXPECT_EQ(unpack(gzipped("step 1\n") + padding, Packing::gzip).text, "step 1\n");
-    EXPECT_EQ(unpack(gzipped("a") + padding + gzipped("b"), Packing::gzip).text, "ab");
+TEST(Unpacker, PassesOverZerosBehindAFile) {
+  for (const Packing packing : {Packing::gzip, Packing::bzip2, Packing::xz}) {
+    const auto packed = [&](const std::string& text) { return packed_by(packing, text); };
+    for (const std::size_t zeros : {4, 10'240, 200'000}) {
+      const std::string padding(zeros, '\0');
+      EXPECT_EQ(unpack(packed("step 1\n") + padding, packing).text, "step 1\n");
+      EXPECT_EQ(unpack(packed("step 1\n") + padding, packing).error, "");
+      EXPECT_EQ(unpack(packed("a") + padding + packed("b"), packing).text, "ab");
+      EXPECT_EQ(unpack(packed("a") + padding + packed("b"), packing).error, "");
+      EXPECT_NE(unpack(packed("a") + padding + "what is this", packing).error.find("is damaged: "),
+                std::string::npos);
+    }
+    const bool is_of_any_length = packing != Packing::xz;
+    for (const std::size_t zeros : {1, 2, 10'242, 200'003}) {
+      const std::string padding(zeros, '\0');
+      for (const std::string& behind : {std::string(), packed("b")}) {
+        const Unpacked unpacked = unpack(packed("a") + padding + behind, packing);
+        EXPECT_EQ(unpacked.error.empty(), is_of_any_length) << unpacked.error;
+        EXPECT_EQ(unpacked.text, is_of_any_length && !behind.empty() ? "ab" : "a");
+      }
+    }
+  }
+  EXPECT_EQ(unpack(xz_packed("a") + std::string(6, '\0'), Packing::xz).error,
+            "the compressed file is damaged: 6 zeros stand behind it, not a multiple of 4");
+}
+
+// Of zstd a check is made only where the file has one, and zstd's own does.
+TEST(Unpacker, GivesNoOtherText) {
+  const std::string text = "iteration 1 loss 2.5\niteration 2 loss 2.25\n";
+  for (const Packing packing : {Packing::gzip, Packing::bzip2, Packing::xz}) {
+    const std::string whole = packed_by(packing, text);
+    for (std::size_t i = 0; i < whole.size() * 8; ++i) {
+      std::string damaged = whole;
+      damaged[i / 8] = static_cast<char>(damaged[i / 8] ^ (1 << (i % 8)));
+      const Unpacked unpacked = unpack(damaged, packing);
+      EXPECT_TRUE(!unpacked.error.empty() || unpacked.text == text) << i;
+      EXPECT_FALSE(packing == Packing::xz && unpacked.error.empty()) << i;
+    }
+  }
+}
+
+TEST(Unpacker, MakesEveryCheckOfXz) {
+  for (const lzma_check check :
+       {LZMA_CHECK_NONE, LZMA_CHECK_CRC32, LZMA_CHECK_CRC64, LZMA_CHECK_SHA256}) {
+    const std::string packed = xz_packed("step 1\n", check);
+    EXPECT_EQ(unpack(packed, Packing::xz).text, "step 1\n");
+    EXPECT_EQ(unpack(packed, Packing::xz).error, "");
+    // Between the blocks and what ends the file: an index of 8 bytes with its CRC, and a footer.
+    constexpr std::size_t kBytesBehind = 8 + 12;
+    if (check == LZMA_CHECK_NONE) continue;
+    std::string damaged = packed;
+    ++damaged[packed.size() - kBytesBehind - 1];
+    EXPECT_NE(unpack(damaged, Packing::xz).error.find("is damaged: "), std::string::npos);
+  }
+}
+
+// Of the first block of a short text: length and flags, two sizes, then the filter: its id, how
+// much of it follows, the size of its dictionary. The header has a check of its own.
+std::string with_header_byte(std::string packed, std::size_t offset, char byte) {
+  constexpr std::size_t kHeader = 12;
+  const std::size_t checked = static_cast<unsigned char>(packed[kHeader]) * std::size_t{4};
+  packed[kHeader + offset] = byte;
+  const std::uint32_t crc =
+      lzma_crc32(reinterpret_cast<const std::uint8_t*>(packed.data()) + kHeader, checked, 0);
+  for (unsigned i = 0; i < 4; ++i) {
+    packed[kHeader + checked + i] = static_cast<char>(crc >> (8 * i));
+  }
+  return packed;
+}
+
+TEST(Unpacker, SaysThatADictionaryIsTooLong) {
+  const std::string packed = xz_packed("step 1\n");
+  constexpr std::size_t kDictionarySize = 6;
+  constexpr char k192Mib = 31;
+  EXPECT_EQ(unpack(with_header_byte(packed, kDictionarySize, k192Mib), Packing::xz).text,
+            "step 1\n");
+  for (const char size : {'\x20', '\x24', '\x28'}) {  // 256 MiB, 1 GiB, all that 32 bits can say
+    const Unpacked unpacked = unpack(with_header_byte(packed, kDictionarySize, size), Packing::xz);
+    EXPECT_NE(unpacked.error.find("more than 256 MiB"), std::string::npos) << unpacked.error;
+    EXPECT_EQ(unpacked.text, "");
+  }
+}
+
+TEST(Unpacker, SaysThatAFilterIsNotKnown) {
+  constexpr std::size_t kFilter = 4;
+  const Unpacked unpacked =
+      unpack(with_header_byte(xz_packed("step 1\n"), kFilter, '\x60'), Packing::xz);
+  EXPECT_NE(unpacked.error.find("a filter or a check that is not known"), std::string::npos)
+      << unpacked.error;
+}
+
+TEST(Unpacker, UnpacksEveryLevelOfBzip2) {
+  const std::string text = long_text();
+  for (const int level : {1, 5, 9}) {
+    EXPECT_TRUE(unpack(bzip2_packed(text, level), Packing::bzip2).text == text) << level;
   }
 }
 
