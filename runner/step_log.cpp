@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "parser/catalog/recipe_match.h"
 #include "parser/dialects/step_line_grammar.h"
 #include "runner/plan/text_format.h"
 
@@ -154,7 +155,7 @@ std::string configuration_text(const RunSettings& settings) {
     if (!text.empty()) text += " ";
     text += std::string(key) + "=" + value;
   };
-  add("framework", "llmb-step-runner");
+  add("framework", std::string(parser::kStepRunnerFramework));
   add("backend", on_gpu ? "cuda" : "cpu");
   add("workload", settings.workload);
   add("model_size", settings.spec.shape.size);
@@ -175,6 +176,8 @@ std::string configuration_text(const RunSettings& settings) {
   add("global_batch_size", std::to_string(settings.batch.global_batch_size));
   add("sequence_length", std::to_string(settings.spec.shape.sequence_length));
   add("layer_count", std::to_string(settings.spec.shape.layer_count));
+  // Rows of two documents may be told apart by nothing else in a log.
+  if (settings.recipe != nullptr) add("document", settings.recipe->document);
   add("proxy", settings.spec.overrides.empty() ? "false" : "true");
   if (settings.profile_stop_step > 0) add("profile_enabled", "true");
   add("flops_formula", std::string(flops_formula_name(settings.flops_formula)));

@@ -26,6 +26,10 @@ bool Document::speaks_for(std::string_view run_release) const {
   return is_same(release) || std::any_of(further_releases.begin(), further_releases.end(), is_same);
 }
 
+bool Document::has_dialect(Dialect dialect) const {
+  return !is_read(dialect) || std::count(dialects.begin(), dialects.end(), dialect) > 0;
+}
+
 const ReleaseWindow* Catalog::release_window(Dialect dialect, std::string_view release) const {
   if (!is_release(release)) return nullptr;  // "main" is no later than another one
   const ReleaseWindow* best = nullptr;

@@ -56,6 +56,8 @@ struct Document {
   // Whether its tables may be those that a run of that release follows: 25.05 is corrected by
   // 25.05.01. An empty release may be any.
   bool speaks_for(std::string_view run_release) const;
+  // Whether its recipes may write such a log. One without lines that tell may be any.
+  bool has_dialect(Dialect dialect) const;
 };
 
 // From a release on, which iterations its results are made of, whatever the recipe.

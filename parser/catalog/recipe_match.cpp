@@ -28,7 +28,7 @@ std::string or_none(const std::optional<std::int64_t>& value) {
 
 constexpr std::array kLayoutKeys = {"micro_batch_size", "tensor_parallel", "pipeline_parallel",
                                     "context_parallel", "expert_parallel", "expert_tensor_parallel",
-                                    "virtual_pipeline"};
+                                    "virtual_pipeline", "layer_count",     "sequence_length"};
 using ExpectedLayout = std::array<std::optional<std::int64_t>, kLayoutKeys.size()>;
 
 // What the table prints as NA it does not state.
@@ -41,7 +41,17 @@ ExpectedLayout layout_of(const Recipe& recipe) {
           recipe.context_parallel,
           recipe.expert_parallel,
           recipe.expert_tensor_parallel,
-          has_pipeline ? recipe.virtual_pipeline : std::nullopt};
+          has_pipeline ? recipe.virtual_pipeline : std::nullopt,
+          recipe.layer_count,
+          recipe.sequence_length};
+}
+
+bool any_source_says(const RunConfiguration& configuration, std::string_view key,
+                     std::string_view wanted) {
+  const auto entry = configuration.all().find(key);
+  return entry != configuration.all().end() &&
+         std::any_of(entry->second.begin(), entry->second.end(),
+                     [&](const ConfigValue& value) { return value.value == wanted; });
 }
 
 // What the run says of its layout, read once for all rows. "none" in a name does the same as 1.
@@ -52,9 +62,12 @@ struct RunLayout {
   };
   std::array<Figure, kLayoutKeys.size()> figures;
   std::optional<std::int64_t> node_count;
+  // Its log or its launcher says so; a name of the 2024 tree says nemo of any run.
+  bool is_of_step_runner = false;
 
   explicit RunLayout(const RunConfiguration& configuration)
-      : node_count(hardware_count(configuration.value("node_count").value_or(""))) {
+      : node_count(hardware_count(configuration.value("node_count").value_or(""))),
+        is_of_step_runner(any_source_says(configuration, "framework", kStepRunnerFramework)) {
     for (std::size_t i = 0; i < figures.size(); ++i) {
       Figure& figure = figures[i];
       figure.text = configuration.value(kLayoutKeys[i]);
@@ -113,12 +126,11 @@ class RowComparison {
                               fmt::format("{}", fmt::join(recipe_.dtypes, " or "))};
       });
     }
-    const Document* const document = catalog.document(recipe_.document);
-    const auto& dialects = document->dialects;
-    if (is_read(run_.dialect) && std::count(dialects.begin(), dialects.end(), run_.dialect) == 0) {
+    const Document& document = *catalog.document(recipe_.document);
+    if (!layout_.is_of_step_runner && !document.has_dialect(run_.dialect)) {
       add(kKind, [&] {
         return RecipeMismatch{"dialect", std::string(dialect_name(run_.dialect)), "log_content",
-                              std::string(dialect_name(dialects.front()))};
+                              std::string(dialect_name(document.dialects.front()))};
       });
     }
   }
@@ -256,6 +268,8 @@ void read_figures(const RunEvidence& run, RecipeMatch& match) {
   match.dtype = stated("dtype");
   match.gpu_type = stated("gpu_type");
   match.release = stated("release");
+  match.stated_document = stated("document");
+  match.is_stated_proxy = any_source_says(run.configuration, "proxy", "true");
   match.gpu_count = hardware_count(stated("gpu_count"));
   const auto nodes = hardware_count(stated("node_count"));
   const auto per_node = hardware_count(stated("gpus_per_node"));
@@ -277,11 +291,15 @@ bool are_alike(const Recipe& a, const Recipe& b) {
 class RowSearch {
  public:
   RowSearch(const Catalog& catalog, const RunEvidence& run, RecipeMatch& match)
-      : catalog_(catalog), run_(run), layout_(run.configuration), match_(match) {}
+      : catalog_(catalog), run_(run), layout_(run.configuration), match_(match) {
+    const Document* const stated = catalog.document(match.stated_document);
+    if (stated != nullptr && stated->source.empty()) only_document_ = stated->id;
+  }
 
   void consider(const Recipe& recipe) {
     if (recipe.workload != match_.workload->workload ||
-        recipe.model_size != match_.model->shape.size) {
+        recipe.model_size != match_.model->shape.size ||
+        (!only_document_.empty() && recipe.document != only_document_)) {
       return;
     }
     const std::size_t distance = compare(recipe, RowComparison::Wants::distance).distance();
@@ -298,7 +316,26 @@ class RowSearch {
     match_.mismatches = compare(*match_.nearest, RowComparison::Wants::mismatches).take();
   }
 
+  // Where rows of several documents agree: those of the release that the run names, else those
+  // whose own program writes such lines.
+  void keep_likeliest_documents() {
+    keep_where([&](const Document& document) {
+      return !match_.release.empty() && document.speaks_for(match_.release);
+    });
+    keep_where([&](const Document& document) { return document.has_dialect(run_.dialect); });
+  }
+
  private:
+  // All stay where none fits.
+  template <typename Fits>
+  void keep_where(Fits fits) {
+    std::vector<const Recipe*> kept;
+    for (const Recipe* recipe : match_.candidates) {
+      if (fits(*catalog_.document(recipe->document))) kept.push_back(recipe);
+    }
+    if (!kept.empty()) match_.candidates = std::move(kept);
+  }
+
   RowComparison compare(const Recipe& recipe, RowComparison::Wants wants) const {
     return RowComparison(run_, layout_, match_, catalog_, recipe, wants);
   }
@@ -307,6 +344,9 @@ class RowSearch {
   const RunEvidence& run_;
   const RunLayout layout_;
   RecipeMatch& match_;
+  // The one with results that the run says it is of; what other releases' rows share with one of
+  // these is its.
+  std::string only_document_;
   std::size_t least_ = 0;
 };
 
@@ -370,6 +410,10 @@ constexpr auto kOutcomes = name_table<MatchOutcome>({
 
 }  // namespace
 
+bool RecipeMatch::is_of(const Document& other) const {
+  return other.id == stated_document || other.speaks_for(release);
+}
+
 std::string_view match_outcome_name(MatchOutcome outcome) {
   return kOutcomes.name(outcome);
 }
@@ -382,13 +426,14 @@ RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run) {
   for (const Recipe& recipe : catalog.recipes) rows.consider(recipe);
   // The documents with results come first: their rows stand for those of other releases that are
   // the same.
-  if (match.candidates.empty() && !match.release.empty()) {
+  const bool names_tables = !match.release.empty() || !match.stated_document.empty();
+  if (match.candidates.empty() && names_tables) {
     std::string_view document;  // of the recipe before, for those of one stand together
     bool speaks = false;
     for (const Recipe& recipe : catalog.later_recipes) {
       if (recipe.document != document) {
         document = recipe.document;
-        speaks = catalog.document(document)->speaks_for(match.release);
+        speaks = match.is_of(*catalog.document(document));
       }
       if (speaks) rows.consider(recipe);
     }
@@ -402,6 +447,7 @@ RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run) {
     return match;
   }
   if (match.candidates.empty()) rows.tell_mismatches();
+  rows.keep_likeliest_documents();
   conclude(catalog, match);
   return match;
 }

@@ -1,11 +1,13 @@
 // Which published recipe a run is: by its workload, its dialect, and every figure of its
 // configuration that a table states. Where a figure disagrees, no recipe is claimed: the nearest
-// one is named with what disagrees.
+// one is named with what disagrees. A dialect is asked for of the programs that a document starts:
+// llmb-step-runner runs the rows of any, in lines of its own choice.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parser/catalog/catalog.h"
@@ -13,6 +15,9 @@
 #include "parser/log_facts.h"
 
 namespace llmb::parser {
+
+// What llmb-step-runner's logs and llmb-configs say as their framework.
+inline constexpr std::string_view kStepRunnerFramework = "llmb-step-runner";
 
 struct RunEvidence {
   const RunConfiguration& configuration;
@@ -50,13 +55,17 @@ struct RecipeMatch {
   std::vector<RecipeMismatch> mismatches;  // of the nearest
   std::vector<const Recipe*> candidates;   // every row that agrees with what is known
   // As used for the match; nothing where the run does not say.
-  std::string dtype;     // fine: "fp8_cs"
-  std::string gpu_type;  // stated by the run, or empty
-  std::string release;   // the same
+  std::string dtype;             // fine: "fp8_cs"
+  std::string gpu_type;          // stated by the run, or empty
+  std::string release;           // the same
+  std::string stated_document;   // the same: the id of the one whose row it runs
+  bool is_stated_proxy = false;  // of any source: a launcher may not know what its program made
   std::optional<std::int64_t> gpu_count;
   std::optional<std::int64_t> global_batch_size;
 
-  bool is_proxy() const { return recipe != nullptr && recipe->is_proxy; }
+  bool is_proxy() const { return is_stated_proxy || (recipe != nullptr && recipe->is_proxy); }
+  // Whether the run follows that document, as it says itself or by its release.
+  bool is_of(const Document& other) const;
 };
 
 // Pointers in the result live as long as the catalog.

@@ -25,7 +25,8 @@ struct ConfigValue {
 // the name spells it), model, model_size, dtype, gpu_type, gpu_count, gpus_per_node, node_count,
 // tensor_parallel, pipeline_parallel, context_parallel, virtual_pipeline, expert_parallel,
 // expert_tensor_parallel, micro_batch_size, global_batch_size, release, framework,
-// framework_version, cluster, profile_enabled, nccl_trace_enabled, proxy, strong_scaling …
+// framework_version, cluster, profile_enabled, nccl_trace_enabled, proxy, document, strong_scaling
+// …
 class RunConfiguration {
  public:
   // Adds a value beside those of other sources; the same source's earlier value is replaced.

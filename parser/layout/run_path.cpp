@@ -76,6 +76,16 @@ std::string_view find_task(const LaunchFolder& launch, const Parts& folders,
   return is_witness ? folders.back() : std::string_view{};
 }
 
+// Of a log that lies in the experiment's own folder, as Nemotron 4's document has it: the nearest
+// folder whose name says a workload. What stands above the tree is of no experiment.
+std::string_view find_experiment(const Parts& folders) {
+  for (std::size_t i = folders.size(); i-- > 0;) {
+    if (folders[i] == "experiments" || folders[i] == "results") break;
+    if (parse_experiment_name(folders[i]).value("workload")) return folders[i];
+  }
+  return {};
+}
+
 // $LLMB_INSTALL/workloads/<type>_<model>/…
 void read_workload_folder(const Parts& folders, RunPath& path) {
   for (std::size_t i = 0; i + 1 < folders.size(); ++i) {
@@ -144,6 +154,12 @@ RunPath parse_run_path(std::string_view relative_path) {
   // Where the folder's name says nothing, the log's own may.
   if (!path.configuration.value("workload")) {
     path.configuration.merge(parse_experiment_name(log.name));
+  }
+  const bool is_named = path.configuration.value("model").has_value();
+  if (is_named || is_results_tree || !launch.experiment.empty()) return path;
+  if (const std::string_view experiment = find_experiment(folders); !experiment.empty()) {
+    path.experiment = experiment;
+    path.configuration.merge(parse_experiment_name(experiment));
   }
   return path;
 }

@@ -1,7 +1,8 @@
 // RunPath: what the path of a log says. Understands both trees of the recipes:
 //   experiments/<name>/<name>_<timestamp>/<name>/log-<account>.<name>_<jobid>_<retry>.out
 //   results/<version>/<dtype>/<size>/<gpus>/<name>_<jobid>.out     (see results_tree.h)
-// and the 26.x form experiments/<name>/<timestamp>/slurm-<jobid>.out.
+// the 26.x form experiments/<name>/<timestamp>/slurm-<jobid>.out, and a log of any name in an
+// experiment's own folder, experiments/<name>.
 // Pure: looks at the text of the path only.
 #pragma once
 

@@ -97,7 +97,7 @@ Tool cloudai_nemo() {
 Tool spreadsheet() {
   Tool tool;
   tool.name = "spreadsheet";
-  tool.release = "2024 documents, to 25.03";
+  tool.release = "2024 documents, to 25.04";
   tool.source = "grep train_step_timing *.out";
   tool.metric = kNemoMetric;
   tool.family = ToolFamily::nemo_any;

@@ -9,9 +9,9 @@ namespace llmb::parser {
 namespace {
 
 // What tells one launch from another, or says the same twice, and makes no difference to speed.
-constexpr std::array<std::string_view, 9> kLaunchKeys = {
-    "slurm_account", "experiment_id", "job_id",          "launch_time",       "llmb_install",
-    "llmb_repo",     "proxy",         "profile_enabled", "nccl_trace_enabled"};
+constexpr std::array<std::string_view, 10> kLaunchKeys = {
+    "slurm_account", "experiment_id", "job_id",          "launch_time",        "llmb_install",
+    "llmb_repo",     "proxy",         "profile_enabled", "nccl_trace_enabled", "document"};
 
 constexpr auto kMetrics = name_table<ComparedMetric>({
     {ComparedMetric::tflops_per_gpu, "tflops_per_gpu"},

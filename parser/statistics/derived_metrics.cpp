@@ -231,7 +231,8 @@ Metric days_to_train(const Metric& throughput, const RecipeMatch& match, double 
                                       : missing(throughput.reason);
   const double per_s = builder.need("tokens_per_s", rate);
   const auto is_proxy = [](const Recipe* recipe) { return recipe->is_proxy; };
-  if (std::any_of(match.candidates.begin(), match.candidates.end(), is_proxy)) {
+  if (match.is_stated_proxy ||
+      std::any_of(match.candidates.begin(), match.candidates.end(), is_proxy)) {
     builder.refuse(
         "A proxy configuration has fewer layers than the model: its speed gives no "
         "time to train the model.");

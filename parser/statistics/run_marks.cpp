@@ -95,6 +95,10 @@ Result<RunMarkSet> parse_run_marks(std::string_view text) {
   return marks;
 }
 
+bool is_traced(bool nccl_trace_seen, const RunConfiguration& configuration) {
+  return nccl_trace_seen || is_true(configuration, "nccl_trace_enabled");
+}
+
 std::vector<RunMarkReason> marks_of(const RunCondition& run) {
   std::vector<RunMarkReason> marks;
   if (run.has_profiles || is_true(run.configuration, "profile_enabled")) {
@@ -102,9 +106,12 @@ std::vector<RunMarkReason> marks_of(const RunCondition& run) {
                      "A profiler slowed the run: its profiles lie beside the log, or its "
                      "configuration says so."});
   }
-  if (run.nccl_trace_seen || is_true(run.configuration, "nccl_trace_enabled")) {
-    marks.push_back(
-        {RunMark::traced, "The log holds an NCCL trace, whose writing slows every collective."});
+  if (is_traced(run.nccl_trace_seen, run.configuration)) {
+    marks.push_back({RunMark::traced,
+                     run.nccl_trace_seen
+                         ? "The log holds an NCCL trace, whose writing slows every collective."
+                         : "Its name or folder says that NCCL wrote a trace, which slows every "
+                           "collective."});
   }
   if (run.summary.is_function_check) {
     marks.push_back({RunMark::function_check,

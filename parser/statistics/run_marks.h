@@ -51,6 +51,9 @@ struct RunCondition {
   const DerivedMetrics* metrics = nullptr;  // null: nothing was measured
 };
 
+// Whether an NCCL trace slowed the run: its log holds one, or its name or folder says so.
+bool is_traced(bool nccl_trace_seen, const RunConfiguration& configuration);
+
 std::vector<RunMarkReason> marks_of(const RunCondition& run);
 
 // Why the run is left out where only `included` marks are asked for; empty: it is in. A run

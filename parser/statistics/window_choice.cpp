@@ -7,13 +7,21 @@ constexpr std::int64_t kEvidenceSteps = 45;
 
 }  // namespace
 
+std::optional<Window> documented_window(const Document& document, Dialect dialect) {
+  if (!document.default_window || document.has_dialect(dialect)) return document.default_window;
+  const std::int64_t shift =
+      traits_of(dialect).first_iteration - traits_of(document.dialects.front()).first_iteration;
+  return Window{document.default_window->first_iteration + shift,
+                document.default_window->last_iteration + shift};
+}
+
 ChosenWindow choose_window(const Catalog& catalog, const std::optional<AskedWindow>& asked,
                            const RecipeMatch& match, const LogFacts& facts) {
   if (asked) return {resolve_window(*asked, facts), "asked for"};
   const auto last_step = last_step_window(facts);
   const auto choose = [&](const std::optional<Window>& range) { return range ? range : last_step; };
-  if (match.document != nullptr && match.document->speaks_for(match.release)) {
-    if (const auto window = choose(match.document->default_window)) {
+  if (match.document != nullptr && match.is_of(*match.document)) {
+    if (const auto window = choose(documented_window(*match.document, facts.dialect))) {
       return {*window, match.document->id};
     }
   }

@@ -20,7 +20,13 @@ struct ChosenWindow {
   bool operator==(const ChosenWindow&) const = default;
 };
 
-// A document speaks for the runs of its own release, and for those that name none.
+// The iterations that its results are made of, as that dialect numbers them: llmb-step-runner
+// writes a document's run in lines whose numbers may begin elsewhere. Nothing means the last step
+// alone.
+std::optional<Window> documented_window(const Document& document, Dialect dialect);
+
+// A document speaks for the runs of its own release, for those that name none, and for those that
+// name it.
 ChosenWindow choose_window(const Catalog& catalog, const std::optional<AskedWindow>& asked,
                            const RecipeMatch& match, const LogFacts& facts);
 

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "parser/statistics/run_marks.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/request_error.h"
@@ -36,7 +37,7 @@ http::Response answer_of_run(Context& context, const http::Request& request, con
 Json run_nccl_json(const storage::RunRecord& run) {
   Json json;
   json["run_id"] = run.id;
-  json["is_traced"] = run.facts.nccl_trace_seen;
+  json["is_traced"] = parser::is_traced(run.facts.nccl_trace_seen, run.configuration);
   json.update(report::nccl_json(run.facts.nccl));
   return json;
 }

@@ -117,6 +117,7 @@ dispatch::Environment shell_variables(const std::vector<std::string_view>& names
 // The launch variables without the secrets, of which a plan knows only that they are set.
 dispatch::Environment launch_environment(const dispatch::Environment& secrets) {
   dispatch::Environment shell = shell_variables(dispatch::launch_variable_names());
+  shell.merge(shell_variables(dispatch::variables_without_effect()));
   for (const auto& [name, value] : secrets) shell[name] = "set";
   return shell;
 }

@@ -173,6 +173,10 @@ bool is_secret_variable(std::string_view name) {
   return std::find(kSecrets.begin(), kSecrets.end(), name) != kSecrets.end();
 }
 
+std::vector<std::string_view> variables_without_effect() {
+  return {"GSW_VERSION"};
+}
+
 std::vector<std::string_view> secret_variables() {
   return {kSecrets.begin(), kSecrets.end()};
 }

@@ -25,6 +25,9 @@ parser::Result<void> take_launch_variables(Submission& submission, Environment& 
 // All names that take_launch_variables() knows, for reading them from a shell.
 std::vector<std::string_view> launch_variable_names();
 
+// Those that the documents name and nothing here follows; they are said to have no effect.
+std::vector<std::string_view> variables_without_effect();
+
 // Whether a user may set it for a job; `further` are those that the configuration adds.
 bool is_allowed_variable(std::string_view name, const std::set<std::string, std::less<>>& further);
 std::vector<std::string_view> allowed_variables();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "parser/catalog/recipe.h"
+#include "parser/catalog/recipe_match.h"
 #include "server/dispatch/batch_script.h"
 
 namespace llmb::dispatch {
@@ -79,7 +80,9 @@ std::string llmb_config_text(const Plan& plan, const ClusterSettings& settings,
   sections.add("launcher_type", "llmb-report");
   sections.add("launch_time", local_time(launch));
   sections.begin("workload_info");
-  if (submission.launcher == "runner") sections.add("framework", "llmb-step-runner");
+  if (submission.launcher == "runner") {
+    sections.add("framework", parser::kStepRunnerFramework);
+  }
   sections.add("workload_type", submission.workload.substr(0, submission.workload.find('_')));
   sections.add_flag("synthetic_dataset", true);
   sections.begin("model_info");
@@ -97,7 +100,7 @@ std::string llmb_config_text(const Plan& plan, const ClusterSettings& settings,
   sections.add("slurm_gpu_partition", setting(plan.slurm, "partition"));
   sections.begin("job_config");
   sections.add_flag("profile_enabled", submission.profile);
-  sections.add_flag("proxy", submission.proxy);
+  sections.add_flag("proxy", submission.proxy || plan.row_is_proxy);
   sections.add_flag("strong_scaling", false);
   if (plan.cuda_graphs) sections.add_flag("cuda_graphs", *plan.cuda_graphs);
   sections.add("env_overrides", submission.environment);

@@ -30,6 +30,7 @@ struct Plan {
   std::string experiment;
   RunTree tree;                // where its runs lie below the folder for runs
   std::string document;        // of the recipe's row; empty for a proxy without one
+  bool row_is_proxy = false;   // it has fewer layers than its model, so that it fits
   std::string account_prefix;  // of the log's name; empty without an account
   std::int64_t nodes = 0;
   std::int64_t ranks_per_node = 0;

@@ -94,6 +94,9 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
   add("load_checkpoint_path", wanted.load_checkpoint_path);
   add("container_image", wanted.container_image);
   add("container_mounts", container_mounts(wanted, settings));
+  if (plan.row_is_proxy && !wanted.proxy) {
+    values.push_back({"proxy", "true", "its row has fewer layers than the model"});
+  }
   add("proxy", wanted.proxy ? "true" : "");
   if (!plan.document.empty()) {
     values.push_back({"document", plan.document, "the row that the values above match"});
@@ -113,6 +116,17 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
   return values;
 }
 
+std::string proxy_note(const Plan& plan, const parser::Recipe* recipe,
+                       const parser::Catalog& catalog) {
+  if (!plan.row_is_proxy || plan.submission.proxy) return {};
+  const parser::Model* const model =
+      catalog.model(catalog.workload(recipe->workload)->family, recipe->model_size);
+  return fmt::format(
+      "a proxy, with {} of the model's {} layers ({} line {}): its speed is not the model's, no "
+      "time to train follows from it, and comparisons leave it out",
+      recipe->layer_count, model->shape.layer_count, recipe->document, recipe->line);
+}
+
 std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& settings) {
   const Submission& wanted = plan.submission;
   std::vector<std::string> notes = checkpoint_notes(wanted, settings);
@@ -125,6 +139,9 @@ std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& setti
     if (is_so) notes.push_back(fmt::format("{} has no effect: {}", what, why));
   };
   const bool is_runner = wanted.launcher == "runner";
+  // As in the launch.sh of that recipe, which sets it whatever the shell says.
+  note(plan.tree.holds_logs && settings.launch_environment.contains("GSW_VERSION"), "GSW_VERSION",
+       "the recipe's own launch.sh sets it, and its runs lie in " + plan.tree.folder);
   note(!wanted.profile &&
            (wanted.profile_start_step || wanted.profile_stop_step || !wanted.profile_ranks.empty()),
        "which steps and ranks to profile", "the job is not profiled (ENABLE_PROFILE, --profile)");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "parser/catalog/catalog.h"
 #include "server/dispatch/cluster_settings.h"
 #include "server/dispatch/launch_variables.h"
 #include "server/dispatch/plan.h"
@@ -14,6 +15,10 @@ namespace llmb::dispatch {
 // `origins`: of those fields of the submission that were not asked for as such.
 std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& settings,
                                     const Origins& origins);
+
+// Where the row that counts is a proxy and nobody asked for one; else empty. `recipe`: that row.
+std::string proxy_note(const Plan& plan, const parser::Recipe* recipe,
+                       const parser::Catalog& catalog);
 
 std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& settings);
 

@@ -78,6 +78,7 @@ class Planner {
     plan_.cluster = settings_.name;
     if (recipe_ != nullptr) {
       plan_.document = recipe_->document;
+      plan_.row_is_proxy = recipe_->is_proxy;
       plan_.cuda_graphs = recipe_->has_cuda_graphs(wanted().dtype);
     }
     plan_.experiment = experiment_name(wanted(), recipe_);
@@ -85,7 +86,8 @@ class Planner {
     plan_.environment = job_environment(wanted(), settings_, *defaults_);
     plan_.notes = notes_of(plan_, settings_);
     for (const std::string& note :
-         {container_note_, backend_note_, why_never_complete(plan_, settings_, catalog_)}) {
+         {container_note_, backend_note_, proxy_note(plan_, recipe_, catalog_),
+          why_never_complete(plan_, settings_, catalog_)}) {
       if (!note.empty()) plan_.notes.push_back(note);
     }
     plan_.values = values_of(plan_, settings_, origins_);

@@ -35,10 +35,20 @@ std::string reason_from(int error) {
   return std::strerror(error);
 }
 
-// The last folders of the root belong to the layout: the user may have named an experiment, a
-// launch or a job's folder. More of them would only let unrelated folders speak.
+// How many of a path's last folders belong to the layout: the user may have named an experiment, a
+// launch, a job's folder or a log in it. Of the results tree that is the release's folder, too; and
+// below `workloads` all from there on. More would only let unrelated folders speak.
+std::size_t count_layout_folders(const std::vector<std::string>& parts) {
+  constexpr std::size_t kFoldersOfTree = 4;     // 24.11/bf16/314b/512
+  constexpr std::size_t kFoldersBelowRoot = 7;  // workloads/pretrain_grok1/results/24.11/…
+  const std::size_t most = std::min(parts.size(), kFoldersBelowRoot);
+  for (std::size_t count = most; count > kFoldersOfTree; --count) {
+    if (parts[parts.size() - count] == "workloads") return count;
+  }
+  return std::min(parts.size(), kFoldersOfTree);
+}
+
 std::string layout_prefix(const std::string& root) {
-  constexpr std::size_t kFoldersThatCount = 3;
   std::error_code error;
   const auto absolute = std::filesystem::absolute(root, error).lexically_normal();
   std::vector<std::string> parts;
@@ -46,7 +56,7 @@ std::string layout_prefix(const std::string& root) {
     if (!part.empty() && part != "/") parts.push_back(part.string());
   }
   std::string prefix;
-  const std::size_t first = parts.size() - std::min(parts.size(), kFoldersThatCount);
+  const std::size_t first = parts.size() - count_layout_folders(parts);
   for (std::size_t i = first; i < parts.size(); ++i) prefix += parts[i] + "/";
   return prefix;
 }

@@ -47,8 +47,10 @@ Window widest_choice(const parser::Catalog& catalog) {
   };
   for (const parser::DialectTraits& traits : parser::dialects()) {
     add(parser::default_window(traits.dialect));
+    for (const auto& document : catalog.documents) {
+      add(parser::documented_window(document, traits.dialect));
+    }
   }
-  for (const auto& document : catalog.documents) add(document.default_window);
   for (const auto& rule : catalog.release_windows) add(rule.window);
   return all;
 }
@@ -226,8 +228,9 @@ class LogParser {
         .may_still_grow = false};
     const parser::Catalog* catalog = &first_catalog();
     auto assigned = parser::assign_window(*catalog, log, options_.window);
-    if (assigned.match.recipe == nullptr && !assigned.match.release.empty() &&
-        options_.catalog == nullptr) {
+    const parser::RecipeMatch& match = assigned.match;
+    const bool names_tables = !match.release.empty() || !match.stated_document.empty();
+    if (match.recipe == nullptr && names_tables && options_.catalog == nullptr) {
       catalog = &parser::embedded_recipes(RecipeExtent::all);
       assigned = parser::assign_window(*catalog, log, options_.window);
     }

@@ -2,6 +2,7 @@
 
 #include "parser/dialects/failure_class.h"
 #include "parser/statistics/event_role.h"
+#include "parser/statistics/run_marks.h"
 #include "server/report/json.h"
 
 namespace llmb::report {
@@ -209,7 +210,7 @@ void add_verdict(Json& json, const ToldRun& run) {
   add_configuration_values(json, run);
   json["dialect"] = parser::dialect_name(run.facts.dialect);
   json["is_profiled"] = run.is_profiled;
-  json["is_traced"] = run.facts.nccl_trace_seen;
+  json["is_traced"] = parser::is_traced(run.facts.nccl_trace_seen, run.configuration);
   add_summary(json, run.summary, run.window_source);
   json["step_count"] = run.step_count;
   add_flat(json, "step_time_s", run.summary.step_time_s);

@@ -155,6 +155,82 @@ TEST(RecipeMatch, TakesTheTablesOfALaterReleaseForRunsThatNameIt) {
   EXPECT_EQ(find_reference(embedded_catalog(), found), nullptr);
 }
 
+// As llmb-step-runner states it, on 512 H100: both documents of Grok-1 have such a row, and only
+// that of 2025 says how experts are split.
+RunConfiguration step_runners_grok() {
+  RunConfiguration run =
+      named("pretrain_grok1_314b_bf16_512_tp4_pp8_cp2_vp8_ep8_mbs1_gbs1024", "h100");
+  run.set("framework", "llmb-step-runner", ConfigSource::log_content);
+  return run;
+}
+
+TEST(RecipeMatch, OfTheStepRunnerIsThatOfTheReleaseItNames) {
+  RunConfiguration run = step_runners_grok();
+  // The name of a log of the 2024 tree says so of any.
+  run.set("framework", "nemo", ConfigSource::experiment_name);
+  run.set("release", "24.11", ConfigSource::path);
+  const auto found = match(run, Dialect::nemo);
+  ASSERT_NE(found.recipe, nullptr) << found.reason;
+  EXPECT_EQ(found.recipe->document, "grok1-24.11");
+  run.set("release", "25.05.01", ConfigSource::path);
+  EXPECT_EQ(match(run, Dialect::nemo).document->id, "grok1-25.05");
+}
+
+TEST(RecipeMatch, OfTheStepRunnerIsThatOfTheDocumentItNames) {
+  RunConfiguration run = step_runners_grok();
+  run.set("release", "25.05", ConfigSource::path);
+  run.set("document", "grok1-24.11", ConfigSource::log_content);
+  EXPECT_EQ(match(run, Dialect::nemo).document->id, "grok1-24.11");
+  run.set("document", "grok1-25.05", ConfigSource::log_content);
+  run.set("expert_tensor_parallel", "4", ConfigSource::log_content);
+  const auto other = match(run, Dialect::nemo);
+  EXPECT_EQ(other.outcome, MatchOutcome::mismatched);
+  EXPECT_THAT(other.reason, HasSubstr("expert_tensor_parallel is 4 (log_content) and not 1"));
+}
+
+// It is in the catalog with its tables only.
+TEST(RecipeMatch, TakesTheTablesOfALaterDocumentForRunsThatNameIt) {
+  RunConfiguration run =
+      named("pretrain_nemotron4_15b_bf16_gpus128_tp1_pp1_cp1_vpNone_mbs2_gbs512", "b200");
+  run.set("document", "nemotron4-25.08", ConfigSource::log_content);
+  const auto found = match(run, Dialect::nemo);
+  ASSERT_NE(found.document, nullptr) << found.reason;
+  EXPECT_EQ(found.document->id, "nemotron4-25.08");
+}
+
+TEST(RecipeMatch, OfTheStepRunnerIsByItsLinesWhereItNamesNeither) {
+  const RunConfiguration run = step_runners_grok();
+  EXPECT_EQ(match(run, Dialect::nemo).document->id, "grok1-25.05");
+  EXPECT_EQ(match(run, Dialect::megatron_bridge).outcome, MatchOutcome::ambiguous);
+}
+
+// Any other program's lines are those of its document.
+TEST(RecipeMatch, AsksForTheDialectOfEveryOtherProgram) {
+  RunConfiguration run = step_runners_grok();
+  run.set("framework", "nemo", ConfigSource::log_content);
+  run.set("release", "24.11", ConfigSource::path);
+  EXPECT_EQ(match(run, Dialect::nemo).document->id, "grok1-25.05");
+  EXPECT_EQ(match(run, Dialect::megatron_bridge).outcome, MatchOutcome::mismatched);
+}
+
+TEST(RecipeMatch, IsOfNoRowWithOtherLayersOrAnotherSequence) {
+  for (const char* key : {"layer_count", "sequence_length"}) {
+    RunConfiguration run = step_runners_grok();
+    run.set(key, "8", ConfigSource::log_content);
+    const auto found = match(run, Dialect::nemo);
+    EXPECT_EQ(found.outcome, MatchOutcome::mismatched) << found.reason;
+    EXPECT_THAT(found.reason, HasSubstr(std::string(key) + " is 8 (log_content)"));
+  }
+}
+
+TEST(RecipeMatch, IsAProxyByTheWordOfAnySource) {
+  RunConfiguration run = step_runners_grok();
+  EXPECT_FALSE(match(run, Dialect::nemo).is_proxy());
+  run.set("proxy", "true", ConfigSource::log_content);
+  run.set("proxy", "false", ConfigSource::llmb_config);
+  EXPECT_TRUE(match(run, Dialect::nemo).is_proxy());
+}
+
 // The row of the document with results stands for the same row of other releases.
 TEST(RecipeMatch, KeepsToTheDocumentWithResultsWhereItsRowAgrees) {
   RunConfiguration run = named("pretrain_grok1_314b_bf16_256", "gb200");

@@ -193,6 +193,24 @@ TEST(RunPath, TakesTheWorkloadFromItsFolderBesideTheName) {
             (ConfigValue{"pretrain_llama4_maverick", ConfigSource::path}));
 }
 
+// nemotron4: "a .out file which is generated inside of the
+// $STAGE_PATH/experiments/pretrain_nemotron4_${MODEL_SIZE}_${DTYPE}_${JOB_TOTAL_GPUS} folder".
+TEST(RunPath, TakesTheExperimentFromTheFolderOfALogOfAnotherName) {
+  const auto of = [](const std::string& path) { return parse_run_path(path); };
+  const RunPath path = of("experiments/pretrain_nemotron4_15b_bf16_64/run.out");
+  EXPECT_EQ(path.experiment, "pretrain_nemotron4_15b_bf16_64");
+  EXPECT_EQ(path.configuration.value("workload"), "pretrain_nemotron4");
+  EXPECT_EQ(path.configuration.value("gpu_count"), "64");
+  EXPECT_EQ(path.job_id, std::nullopt);
+  EXPECT_EQ(of("experiments/" + kNemotron + "/logs/slurm-12.out").experiment, kNemotron);
+  EXPECT_EQ(of("workloads/pretrain_nemotron4/experiments/" + kNemotron + "/run.out")
+                .configuration.value("model_size"),
+            "15b");
+  // The log's own name says more than the folder's, and what is above the tree says nothing.
+  EXPECT_EQ(of(kNemotron + "/log-" + kLlama + "_9_1.out").experiment, kLlama);
+  EXPECT_EQ(of(kNemotron + "/experiments/mine/run.out").experiment, "run");
+}
+
 TEST(RunPath, SurvivesEveryCutOfARealPath) {
   const std::string path = tree(kGrok, "1750000000", "log-a_b-b." + kGrok + "_388660_0.out");
   for (std::size_t i = 0; i <= path.size(); ++i) {

@@ -45,6 +45,22 @@ TEST(RunMarks, WhatAGpuMayDoIsNotImplausible) {
   EXPECT_THAT(marks_with({}), IsEmpty());
 }
 
+// The folder of a run that traced nothing says so too: "24.11-nccl-trace", "…_nccltrace".
+TEST(RunMarks, TracedIsWhatLogNameOrFolderSay) {
+  RunConfiguration named;
+  named.set("nccl_trace_enabled", "true", ConfigSource::path);
+  EXPECT_TRUE(is_traced(true, {}));
+  EXPECT_TRUE(is_traced(false, named));
+  EXPECT_FALSE(is_traced(false, {}));
+  RunSummary summary;
+  summary.status = RunStatus::complete;
+  summary.step_time_s = WindowStatistics{};
+  const auto marks = marks_of({.summary = summary, .configuration = named});
+  ASSERT_EQ(marks.size(), 1U);
+  EXPECT_EQ(marks[0].mark, RunMark::traced);
+  EXPECT_THAT(marks[0].reason, HasSubstr("Its name or folder says"));
+}
+
 TEST(RunMarks, ImplausibleIsOneThatMayBeIncluded) {
   const auto marks = parse_run_marks("proxy,implausible");
   ASSERT_TRUE(marks);

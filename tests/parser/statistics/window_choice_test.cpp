@@ -83,6 +83,19 @@ TEST(WindowChoice, OfWhatIsNoReleaseIsThatOfTheDialect) {
   }
 }
 
+// llmb-step-runner's own choice of lines: the same steps have other numbers.
+TEST(WindowChoice, OfADocumentIsInTheNumberingOfTheLog) {
+  const Catalog& catalog = embedded_recipes(RecipeExtent::documents);
+  const auto window = [&](const char* document, Dialect dialect) {
+    return documented_window(*catalog.document(document), dialect);
+  };
+  EXPECT_EQ(window("grok1-25.05", Dialect::nemo), (Window{11, 44}));
+  EXPECT_EQ(window("grok1-25.05", Dialect::megatron_bridge), (Window{12, 45}));
+  EXPECT_EQ(window("llama3.1-25.10", Dialect::nemo), (Window{34, 43}));
+  EXPECT_EQ(window("grok1-24.11", Dialect::nemo), std::nullopt);
+  EXPECT_EQ(window("llama3.1-25.10", Dialect::unknown), (Window{35, 44}));
+}
+
 TEST(WindowChoice, HasNoLastStepWhereTheLogHasNoStep) {
   EXPECT_EQ(choose(kNemotron, "25.04", facts_of(Dialect::nemo, {})),
             (ChosenWindow{{11, 44}, "default of nemo"}));

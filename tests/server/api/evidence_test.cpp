@@ -146,6 +146,22 @@ TEST_F(Evidence, OfAProfilerMarksTheRun) {
   EXPECT_EQ(run["profiles"][0]["local_rank"], 7);
 }
 
+// A run that names its trace and prints none: one word says so everywhere.
+TEST_F(Evidence, OfATraceIsWhatTheNameSaysToo) {
+  storage::IngestBatch batch = sample_batch(root_, "a", 1, 49, 2.0);
+  batch.facts.nccl_trace_seen = false;
+  batch.facts.nccl = {};
+  const auto is_traced = [&] {
+    const auto run = writer_->commit({&batch, 1}).front();
+    const bool is_so = get_json(path(run, ""))["is_traced"];
+    EXPECT_EQ(get_json(path(run, "/nccl"))["is_traced"], is_so);
+    return is_so;
+  };
+  EXPECT_FALSE(is_traced());
+  batch.configuration.set("nccl_trace_enabled", "true", parser::ConfigSource::path);
+  EXPECT_TRUE(is_traced());
+}
+
 TEST_F(Evidence, OfNoRunIsNotFound) {
   for (const char* rest : {"/nccl", "/ranks", "/checkpoints", "/insight"}) {
     get_detail(path(99, rest), {}, 404);

@@ -40,6 +40,7 @@ TEST(AgreementCommand, WritesEveryToolAsJson) {
     if (tool["tool"] != "spreadsheet") continue;
     has_spreadsheet = true;
     EXPECT_EQ(tool["step_time_s_mean"], 3.0);
+    EXPECT_EQ(tool["release"], "2024 documents, to 25.04");  // Nemotron 4's takes the last step
     EXPECT_EQ(tool["step_time_s_std"], nullptr);
     EXPECT_NEAR(tool["difference_to_ours"].get<double>(), 0.2, 1e-9);
   }

@@ -101,6 +101,36 @@ TEST(ParseInput, FindsOnceWhatIsNamedTwice) {
   }
 }
 
+// The folders above what is named say the same however it is named; and they are not looked up, so
+// that a link among them is what it is called.
+TEST(ParseInput, TakesReleaseAndWorkloadFromThePathOfANamedLog) {
+  const TemporaryFolder folder;
+  const std::string leaf = "workloads/pretrain_grok1/results/24.11/bf16/314b/512";
+  folder.write(leaf + "/mine_7.out", nemo_log(49));
+  fs::create_directory_symlink("24.11", folder.path() / leaf / "../../../../latest");
+  const std::vector<std::pair<std::string, std::string>> ways = {
+      {"", "workloads"},
+      {"", leaf},
+      {"", leaf + "/mine_7.out"},
+      {"", "./" + leaf + "/../512/mine_7.out"},
+      {"", folder.file(leaf + "/mine_7.out")},
+      {leaf, "mine_7.out"},
+      {leaf, "."},
+      {leaf + "/..", "512/mine_7.out"}};
+  for (const auto& way : ways) {
+    SCOPED_TRACE(way.first + ": " + way.second);
+    const ProgramRun run = run_program({"parse", "--format", "json", way.second},
+                                       {folder.path() / way.first, {}, false});
+    const auto one = nlohmann::json::parse(run.out).at("runs").at(0);
+    EXPECT_EQ(one.at("release"), "24.11");
+    EXPECT_EQ(one.at("workload"), "pretrain_grok1");
+    EXPECT_EQ(one.at("window"), "49-49");
+  }
+  const auto linked =
+      parse_json(folder, {"workloads/pretrain_grok1/results/latest/bf16/314b/512/mine_7.out"});
+  EXPECT_EQ(nlohmann::json::parse(linked.out).at("runs").at(0).at("release"), nullptr);
+}
+
 TEST(ParseInput, SaysWhyAConfigurationIsNotRead) {
   const TemporaryFolder folder;
   folder.write("t/a_7.out", nemo_log(49));

@@ -58,6 +58,16 @@ TEST_F(SubmitDryRun, LaunchVariablesOfTheShellCount) {
   EXPECT_THAT(run({"jobs", "show", "1"}).out, Not(HasSubstr("hf_secret")));
 }
 
+// grok1_h100_2024: "$STAGE_PATH/results/$GSW_VERSION/…".
+TEST_F(SubmitDryRun, AVariableOfTheShellThatNothingFollowsIsNamed) {
+  command("runner", "echo 'llmb-step-runner 0.1.0'; echo 'backends: cpu cuda'");
+  environment_["GSW_VERSION"] = "24.11.1";
+  const ProgramRun dry = run({"submit", "-w", "grok1", "--dtype", "fp8", "--gpu-type", "h100",
+                              "--scale", "1024", "--backend", "cuda", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("# note: GSW_VERSION has no effect"));
+}
+
 TEST_F(SubmitDryRun, AnOptionIsSetOnceAndByItsName) {
   const auto try_sets = [&](const std::vector<std::string>& sets) {
     std::vector<std::string> more = {"--scale", "16", "--dry-run"};

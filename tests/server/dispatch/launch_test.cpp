@@ -167,6 +167,35 @@ TEST(ResultsTree, HoldsTheLogsOfThe2024Recipe) {
   EXPECT_THAT(script_of(*recipe), HasSubstr("/bin/bash './launch.sh' &\n"));
 }
 
+// grok1_h100_2024: "Proxy configs are not realistic"; 256 GPUs have 32 of 64 layers.
+TEST(ResultsTree, HoldsProxiesThatSaySo) {
+  const Environment shell = {{"JOB_TOTAL_GPUS", "256"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}};
+  const auto proxy = plan_launch("pretrain_grok1", shell);
+  ASSERT_TRUE(proxy) << proxy.error().message;
+  EXPECT_THAT(proxy->notes, Contains(HasSubstr("a proxy, with 32 of the model's 64 layers "
+                                               "(grok1-24.11 line 9)")));
+  EXPECT_THAT(script_of(*proxy), HasSubstr("  proxy: true\n"));
+  EXPECT_EQ(origin_of(*proxy, "proxy"), "true by its row has fewer layers than the model");
+  Environment whole = shell;
+  whole["JOB_TOTAL_GPUS"] = "1024";
+  const auto model = plan_launch("pretrain_grok1", whole);
+  EXPECT_THAT(model->notes, Not(Contains(HasSubstr("proxy"))));
+  EXPECT_THAT(script_of(*model), HasSubstr("  proxy: false\n"));
+}
+
+// Its launch.sh sets the variable, so that the shell's has no effect there either.
+TEST(ResultsTree, IsThatOfTheDocumentsRelease) {
+  Environment shell = {{"JOB_TOTAL_GPUS", "1024"},
+                       {"DTYPE", "fp8"},
+                       {"GPU_TYPE", "h100"},
+                       {"GSW_VERSION", "24.11.1"}};
+  EXPECT_THAT(plan_launch("pretrain_grok1", shell)->notes,
+              Contains(AllOf(HasSubstr("GSW_VERSION has no effect"),
+                             HasSubstr("results/24.11/fp8/314b/1024"))));
+  shell.erase("GSW_VERSION");
+  EXPECT_THAT(plan_launch("pretrain_grok1", shell)->notes, Not(Contains(HasSubstr("GSW_VERSION"))));
+}
+
 // llama3.1, column CG; llama4_maverick: "The FP8 Precision Run on H100 was run with CUDA Graphs
 // enabled".
 TEST(CudaGraphs, AreOfThePlanAndOfTheConfiguration) {

@@ -81,7 +81,10 @@ function Nccl({ id }: { id: number }) {
         )}
       </div>
       <Pending answer={answer} what="the trace" />
-      {nccl && <Operations nccl={nccl} />}
+      {nccl && nccl.calls === 0 && nccl.torn_lines === 0 && (
+        <p class="sub">The run's name or folder says that it was traced; its log holds no call.</p>
+      )}
+      {nccl && (nccl.calls > 0 || nccl.torn_lines > 0) && <Operations nccl={nccl} />}
     </section>
   );
 }
