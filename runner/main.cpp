@@ -49,7 +49,7 @@ int plan(const RunSettings& settings, const Catalog& catalog) {
   const auto planned = dry_run(settings, catalog);
   if (!planned) return refuse(planned.error().message);
   std::cout << planned->text;
-  return planned->exit_code;
+  return planned->refusal.empty() ? planned->exit_code : refuse(planned->refusal);
 }
 
 void train(const Options& options, const RunSettings& settings, const ProcessPlace& place,

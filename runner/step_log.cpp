@@ -178,6 +178,12 @@ std::string configuration_text(const RunSettings& settings) {
   add("layer_count", std::to_string(settings.spec.shape.layer_count));
   // Rows of two documents may be told apart by nothing else in a log.
   if (settings.recipe != nullptr) add("document", settings.recipe->document);
+  // More is done again than in the published run: it is slower for that.
+  const std::int64_t of_row =
+      settings.recipe == nullptr ? 0 : settings.recipe->recompute_layers.value_or(0);
+  if (settings.recompute_layers != of_row) {
+    add("recompute_layers", std::to_string(settings.recompute_layers));
+  }
   add("proxy", settings.spec.overrides.empty() ? "false" : "true");
   if (settings.profile_stop_step > 0) add("profile_enabled", "true");
   add("flops_formula", std::string(flops_formula_name(settings.flops_formula)));

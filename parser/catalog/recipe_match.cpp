@@ -355,7 +355,20 @@ std::string row_name(const Recipe& recipe) {
                      recipe.model_size, recipe.gpu_type);
 }
 
-void conclude(const Catalog& catalog, RecipeMatch& match) {
+// What llmb-step-runner says where it keeps less than the row's own program: no other recipe, but
+// more work than the published result is of. Empty: as the row.
+std::string told_recomputation(const RunEvidence& run, const Recipe& row) {
+  const auto stated = run.configuration.value("recompute_layers");
+  const auto layers = stated ? parse_integer(*stated, 0) : std::nullopt;
+  const std::int64_t of_row = row.recompute_layers.value_or(0);
+  if (!layers || *layers == of_row) return {};
+  return fmt::format(
+      " The run computes {} of a stage's layers forward again, and the row {}: its speed is of {} "
+      "work than the published one.",
+      *layers, of_row, *layers > of_row ? "more" : "less");
+}
+
+void conclude(const Catalog& catalog, const RunEvidence& run, RecipeMatch& match) {
   if (match.candidates.empty()) {
     match.outcome = MatchOutcome::mismatched;
     match.reason = "Nearest is " + row_name(*match.nearest) + ", which differs:";
@@ -382,7 +395,7 @@ void conclude(const Catalog& catalog, RecipeMatch& match) {
   } else if (is_one) {
     match.outcome = MatchOutcome::matched;
     match.recipe = &first;
-    match.reason = "The recipe of " + row_name(first) + ".";
+    match.reason = "The recipe of " + row_name(first) + "." + told_recomputation(run, first);
     if (!match.gpu_count && first.gpu_count_min == first.gpu_count_max) {
       match.gpu_count = first.gpu_count_min;
     }
@@ -448,7 +461,7 @@ RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run) {
   }
   if (match.candidates.empty()) rows.tell_mismatches();
   rows.keep_likeliest_documents();
-  conclude(catalog, match);
+  conclude(catalog, run, match);
   return match;
 }
 

@@ -24,9 +24,9 @@ struct ConfigValue {
 // Keys are snake_case: workload, workload_type (pretrain, sft …), model_recipe_name (the model as
 // the name spells it), model, model_size, dtype, gpu_type, gpu_count, gpus_per_node, node_count,
 // tensor_parallel, pipeline_parallel, context_parallel, virtual_pipeline, expert_parallel,
-// expert_tensor_parallel, micro_batch_size, global_batch_size, release, framework,
-// framework_version, cluster, profile_enabled, nccl_trace_enabled, proxy, document, strong_scaling
-// …
+// expert_tensor_parallel, micro_batch_size, global_batch_size, recompute_layers (of
+// llmb-step-runner, where they are not the row's), release, framework, framework_version, cluster,
+// profile_enabled, nccl_trace_enabled, proxy, document, strong_scaling …
 class RunConfiguration {
  public:
   // Adds a value beside those of other sources; the same source's earlier value is replaced.

@@ -36,8 +36,10 @@ Result<DryRun> dry_run(RunSettings settings, const parser::Catalog& catalog) {
   if (!capacity) return tl::unexpected(capacity.error());
   choose_by_memory(settings, capacity->bytes);
   const MemoryPlan plan = make_memory_plan(settings);
-  DryRun result{plan_text(settings, plan, *rates), kExitOk};
-  if (!fits(settings, plan, *capacity)) {
+  DryRun result{plan_text(settings, plan, *rates), kExitOk, lack_of_blocks(settings, *rates)};
+  if (!result.refusal.empty()) {
+    result.exit_code = kExitUsage;
+  } else if (!fits(settings, plan, *capacity)) {
     result.text += does_not_fit_text(settings, plan, capacity->bytes, capacity->name);
     result.exit_code = kExitDoesNotFit;
   }

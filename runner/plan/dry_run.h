@@ -19,10 +19,12 @@ Result<Capacity> capacity_of(const RunSettings& settings, const parser::Catalog&
 
 bool fits(const RunSettings& settings, const MemoryPlan& plan, const Capacity& capacity);
 
-// What --dry-run prints, and with which code it ends: kExitOk, or kExitDoesNotFit.
+// What --dry-run prints, and with which code it ends: kExitOk, kExitDoesNotFit, or kExitUsage where
+// `refusal` says why no run of the plan starts on such GPUs.
 struct DryRun {
   std::string text;
   int exit_code = 0;
+  std::string refusal;
 };
 Result<DryRun> dry_run(RunSettings settings, const parser::Catalog& catalog);
 

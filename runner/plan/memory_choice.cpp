@@ -31,10 +31,13 @@ void choose_recomputation(RunSettings& settings, std::int64_t capacity_bytes) {
   const auto layers = layers_to_recompute(settings, capacity_bytes);
   if (!layers) return;
   settings.recompute_layers = *layers;
+  const bool has_row = settings.recipe != nullptr && settings.recipe->recompute_layers;
+  const std::string of_row =
+      has_row ? fmt::format("; the row states {}", *settings.recipe->recompute_layers) : "";
   settings.notes.push_back(
       fmt::format("{} of a stage's layers go forward again instead of keeping activations, which "
-                  "takes longer: else {} GiB are needed of {}; --recompute-layers 0 forbids it",
-                  *layers, gib(plan.largest().total()), gib(capacity_bytes)));
+                  "takes longer: else {} GiB are needed of {}; --recompute-layers 0 forbids it{}",
+                  *layers, gib(plan.largest().total()), gib(capacity_bytes), of_row));
 }
 
 }  // namespace

@@ -251,16 +251,15 @@ std::string imbalance_text(RunSettings settings, const GpuRates& rates) {
   return text + text_of("           %s has room for %.2f times\n", rates.gpu_type.c_str(), fitting);
 }
 
-// Of a GPU that has none of the products that are asked for.
-std::string blocks_text(const RunSettings& settings, const GpuRates& rates) {
+}  // namespace
+
+std::string lack_of_blocks(const RunSettings& settings, const GpuRates& rates) {
   const bool runs = settings.backend != Backend::cuda || settings.precision != Precision::mxfp8 ||
                     rates.compute_capability >= kFirstWithMxfp8;
   if (runs) return "";
-  return text_of("           a run on %s (sm_%d) is refused: FP8 in blocks (fp8_mx) needs sm_%d\n",
+  return text_of("a run on %s (sm_%d) is refused: FP8 in blocks (fp8_mx) needs sm_%d",
                  rates.gpu_type.c_str(), rates.compute_capability, kFirstWithMxfp8);
 }
-
-}  // namespace
 
 std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
   const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
@@ -302,7 +301,9 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
   if (const std::string weights = fp8_weights_text(settings); !weights.empty()) {
     text += "           " + weights;
   }
-  text += blocks_text(settings, rates);
+  if (const std::string lack = lack_of_blocks(settings, rates); !lack.empty()) {
+    text += "           " + lack + "\n";
+  }
   if (const std::string graphs = graphs_text(settings); !graphs.empty()) {
     text += "           " + graphs;
   }

@@ -11,6 +11,10 @@ namespace llmb::runner {
 
 std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const GpuRates& rates);
 
+// Why no run of it starts on such GPUs: they have none of the products that are asked for. Mostly
+// empty.
+std::string lack_of_blocks(const RunSettings& settings, const GpuRates& rates);
+
 // The stages' table alone; bytes in GiB.
 std::string memory_table(const RunSettings& settings, const MemoryPlan& plan);
 

@@ -87,6 +87,23 @@ void choose_dtype(const std::string& given, RecipeChoice& choice) {
   }
 }
 
+// Without a row at this scale nothing else says what the model is published in.
+void note_unpublished_dtype(const std::vector<const Recipe*>& rows, const Options& options,
+                            const std::string& model_size, RecipeChoice& choice) {
+  std::vector<std::string> dtypes;
+  for (const Recipe* row : rows) {
+    for (const std::string& dtype : row->dtypes) {
+      if (!names(dtypes, dtype)) dtypes.push_back(dtype);
+    }
+  }
+  if (choice.recipe != nullptr || options.backend == Backend::cpu || dtypes.empty() ||
+      names(dtypes, parser::coarse_dtype(choice.dtype))) {
+    return;
+  }
+  choice.notes.push_back(fmt::format("every row of {} is for {}, and this is {}", model_size,
+                                     fmt::join(dtypes, ", "), choice.dtype));
+}
+
 parser::Result<void> check_document(const Catalog& catalog, const std::string& workload,
                                     const std::string& wanted) {
   if (wanted.empty()) return {};
@@ -151,6 +168,7 @@ parser::Result<RecipeChoice> choose_recipe(const Options& options, const Catalog
                                     rows_text(rows)));
   }
   choose_dtype(options.dtype, choice);
+  note_unpublished_dtype(rows, options, model_size, choice);
   return choice;
 }
 

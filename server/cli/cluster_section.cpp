@@ -123,6 +123,7 @@ const std::string_view kClusterHelp =
     workload_folder: /lustre/llmb/workloads/pretrain_grok1   # else $LLMB_WORKLOAD, $STAGE_PATH,
                                     # else to submit: workloads/<workload> of llmb_install
     llmb_install: /lustre/llmb      # else $LLMB_INSTALL; its cluster_config.yaml is read
+    llmb_repo: /lustre/llmb/llmb_repo   # else $LLMB_REPO, else what cluster_config.yaml says
     submitters: [ci, alice]         # names of tokens that may submit over HTTP; nobody without
     slurm: {account: bench, partition: batch, gpus-per-node: 8, exclusive: }
     gpu_type: gb200
@@ -132,7 +133,8 @@ const std::string_view kClusterHelp =
     cpu_bind: cores                 # of srun; mem_bind: local
     runner: llmb-step-runner        # in $PATH of the nodes, or an absolute path
     copy_runner: false              # true: jobs start a copy of it in workload_folder/programs
-    launch_scripts: {pretrain_grok1: /lustre/llmb/llmb_repo/grok1/launch.sh}
+    launch_scripts: {pretrain_grok1: /lustre/llmb/llmb_repo/grok1/launch.sh}   # else that of
+                                    # the document's folder in llmb_repo
     venvs: {pretrain_grok1: /lustre/llmb/venvs/nemo2-grok}   # else the only one there is
     container_images: [/lustre/llmb/images/nvidia+nemo+25.04.00.sqsh]   # those to choose among
     container_mounts: ["/lustre:/lustre"]   # of every container
@@ -190,6 +192,7 @@ ClusterSection read_cluster_section(const ConfigurationReader& reader, const YAM
 parser::Result<void> complete_cluster(ClusterSettings& settings,
                                       const std::set<std::string>& workloads) {
   take_if_unset(settings.llmb_install, variable("LLMB_INSTALL"));
+  take_if_unset(settings.llmb_repo, variable("LLMB_REPO"));
   if (auto chosen = choose_workload_folder(settings, workloads); !chosen) return chosen;
   take_if_unset(settings.slurm_conf, variable("SLURM_CONF"));
   dispatch::Environment environment;

@@ -22,11 +22,11 @@ struct ClusterSection {
 // Throws BadConfiguration.
 ClusterSection read_cluster_section(const ConfigurationReader& reader, const YAML::Node& node);
 
-// What the section leaves open, from the environment of the recipes (LLMB_INSTALL, LLMB_WORKLOAD
-// or STAGE_PATH, SBATCH_*, ADDITIONAL_SLURM_PARAMS, SLURM_CONF), from an installation's
-// cluster_config.yaml, and the runner beside this program; then checked. Where only LLMB_INSTALL is
-// set, the folder for runs is the installation's of `workloads`, which are to be submitted: of one,
-// since jobs of several would lie in one folder.
+// What the section leaves open, from the environment of the recipes (LLMB_INSTALL, LLMB_REPO,
+// LLMB_WORKLOAD or STAGE_PATH, SBATCH_*, ADDITIONAL_SLURM_PARAMS, SLURM_CONF), from an
+// installation's cluster_config.yaml, and the runner beside this program; then checked. Where only
+// LLMB_INSTALL is set, the folder for runs is the installation's of `workloads`, which are to be
+// submitted: of one, since jobs of several would lie in one folder.
 parser::Result<void> complete_cluster(dispatch::ClusterSettings& settings,
                                       const std::set<std::string>& workloads = {});
 

@@ -160,7 +160,8 @@ void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
   add("-w,--workload", submission.workload, "Workload of the catalog: pretrain_grok1 …");
   add("-s,--model-size", submission.model_size, "Size of its model: 314b …");
   add("--dtype", submission.dtype,
-      "bf16, fp8 …; without it the document's default, else bf16 where its table has that [DTYPE]");
+      "bf16, fp8 …; without it the document's default, else bf16 where its table has that; some "
+      "documents require it [DTYPE]");
   add("--scale", arguments.scales, "GPUs; several make several jobs: 128,256,512")
       ->delimiter(',')
       ->type_name("N,N…");

@@ -49,8 +49,9 @@ What happens:
 Where jobs go:
   To the cluster of --config, else to the one that this machine's Slurm commands reach.
   The recipes' launch variables count from the shell and by --env (JOB_TOTAL_GPUS, DTYPE,
-  MODEL_SIZE, GPU_TYPE, GPUS_PER_NODE, ENABLE_PROFILE, ENABLE_NCCLTRACE …); HF_TOKEN reaches jobs
-  by the environment only. --dry-run names where every value came from.
+  MODEL_SIZE, GPU_TYPE, GPUS_PER_NODE, ENABLE_PROFILE, ENABLE_NCCLTRACE …, and NUM_NODES with
+  --document grok1-24.11); HF_TOKEN reaches jobs by the environment only. --dry-run names where
+  every value came from.
   LLMB_WORKLOAD (or STAGE_PATH) is where runs lie, under experiments/; where only LLMB_INSTALL is
   set, its workloads/<workload> is. SBATCH_ACCOUNT, SBATCH_PARTITION, SBATCH_GPUS_PER_NODE and
   ADDITIONAL_SLURM_PARAMS ("nodelist=n1,n2;constraint=gpu": semicolons separate) count as the

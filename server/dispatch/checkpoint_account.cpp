@@ -126,19 +126,4 @@ std::vector<std::string> checkpoint_notes(const Submission& wanted,
   return notes;
 }
 
-bool is_nemo_checkpoint(const std::string& path) {
-  if (path.empty()) return false;
-  const auto looked = ask_file_system<bool>(path, [path]() -> parser::Result<bool> {
-    std::error_code error;
-    for (const fs::path& folder : {fs::path(path) / "weights", fs::path(path)}) {
-      fs::directory_iterator entry(folder, error);
-      for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-        if (entry->path().extension() == ".distcp") return true;
-      }
-    }
-    return false;
-  });
-  return looked.value_or(false);
-}
-
 }  // namespace llmb::dispatch

@@ -1,6 +1,6 @@
 // What the documents say of checkpoints, told before a job is submitted: their sizes beside the
-// free space of where they go, and the scales at which saving and loading work. And whose a
-// checkpoint is. Both look at folders of this machine only.
+// free space of where they go, and the scales at which saving and loading work. It looks at folders
+// of this machine only.
 #pragma once
 
 #include <string>
@@ -14,9 +14,5 @@ namespace llmb::dispatch {
 // `wanted`: completed. Sentences; none where it neither saves nor loads.
 std::vector<std::string> checkpoint_notes(const Submission& wanted,
                                           const ClusterSettings& settings);
-
-// Whether `path` is the "parent folder of the weights directory containing distributed checkpoint
-// files with extension *.distcp" (nemotron4-25.04), or that directory.
-bool is_nemo_checkpoint(const std::string& path);
 
 }  // namespace llmb::dispatch

@@ -7,6 +7,7 @@
 
 #include "parser/foundation/content_hash.h"
 #include "server/dispatch/launch_variables.h"
+#include "server/dispatch/nearest_layout.h"
 #include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
 #include "server/dispatch/runner_trial.h"
@@ -59,6 +60,26 @@ std::string told_refusals(const Refusals& refusals, std::size_t job_count) {
   return text;
 }
 
+// Why the plan is refused, by the runner's word; empty where it is not. The notes become the
+// plan's. A published row that does not fit may be tried: it ran, by a program that keeps less.
+std::string hear_runner(const RunnerVerdict& verdict, const parser::Catalog& catalog, Plan& plan) {
+  if (!verdict.refusal.empty()) return verdict.refusal;
+  plan.notes.insert(plan.notes.end(), verdict.notes.begin(), verdict.notes.end());
+  if (verdict.lack.empty()) return {};
+  if (!plan.submission.proxy) {
+    plan.notes.push_back("this may end before its first step, by llmb-step-runner's plan: " +
+                         verdict.lack);
+    return {};
+  }
+  const std::string layout = nearest_layout(plan.submission, catalog);
+  return fmt::format(
+      "the proxy does not fit, by llmb-step-runner's plan: {}. Make it smaller "
+      "(--set num-layers=2 …){}",
+      verdict.lack,
+      layout.empty() ? ", or spread it over ranks (--set tp=8 …)"
+                     : ", or spread it over ranks: " + layout);
+}
+
 parser::Result<std::vector<Plan>> plan_all(const std::vector<Submission>& submissions,
                                            const ClusterSettings& settings,
                                            const parser::Catalog& catalog,
@@ -77,9 +98,9 @@ parser::Result<std::vector<Plan>> plan_all(const std::vector<Submission>& submis
       add_refusal(refusals, std::move(plan.error().message), i + 1);
       continue;
     }
-    RunnerVerdict verdict = trials.of(*plan);
-    if (!verdict.refusal.empty()) add_refusal(refusals, std::move(verdict.refusal), i + 1);
-    if (!verdict.note.empty()) plan->notes.push_back(std::move(verdict.note));
+    if (std::string refusal = hear_runner(trials.of(*plan), catalog, *plan); !refusal.empty()) {
+      add_refusal(refusals, std::move(refusal), i + 1);
+    }
     all.push_back(std::move(*plan));
   }
   if (!refusals.empty()) return parser::fail(told_refusals(refusals, submissions.size()));

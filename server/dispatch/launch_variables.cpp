@@ -153,8 +153,9 @@ Result<void> take_launch_variables(Submission& submission, Environment& environm
 
 std::vector<std::string_view> launch_variable_names() {
   std::vector<std::string_view> names;
-  names.reserve(kLaunchVariables.size());
+  names.reserve(kLaunchVariables.size() + 1);
   for (const LaunchVariable& variable : kLaunchVariables) names.push_back(variable.name);
+  names.push_back(kNodeCountVariable);
   return names;
 }
 
@@ -166,6 +167,7 @@ bool is_allowed_variable(std::string_view name, const std::set<std::string, std:
 std::vector<std::string_view> allowed_variables() {
   std::vector<std::string_view> names(kAllowed.begin(), kAllowed.end());
   for (const LaunchVariable& variable : kLaunchVariables) names.push_back(variable.name);
+  names.push_back(kNodeCountVariable);
   return names;
 }
 

@@ -13,6 +13,9 @@
 
 namespace llmb::dispatch {
 
+// Nodes, of the 2024 recipe: no field of a submission, but take_node_count() makes its scale of it.
+inline constexpr std::string_view kNodeCountVariable = "NUM_NODES";
+
 // Field of a submission -> where its value came from, in words.
 using Origins = std::map<std::string, std::string, std::less<>>;
 
@@ -22,7 +25,8 @@ using Origins = std::map<std::string, std::string, std::less<>>;
 parser::Result<void> take_launch_variables(Submission& submission, Environment& environment,
                                            std::string_view where, Origins& origins);
 
-// All names that take_launch_variables() knows, for reading them from a shell.
+// All names that take_launch_variables() knows, and kNodeCountVariable, for reading them from a
+// shell.
 std::vector<std::string_view> launch_variable_names();
 
 // Those that the documents name and nothing here follows; they are said to have no effect.

@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
-#include "server/dispatch/batch_script.h"
 #include "server/dispatch/checkpoint_account.h"
 #include "server/dispatch/container.h"
-#include "server/dispatch/file_call.h"
+#include "server/dispatch/document_words.h"
+#include "server/dispatch/launch_script.h"
 #include "server/dispatch/profile_window.h"
 
 namespace llmb::dispatch {
@@ -18,32 +16,14 @@ namespace {
 
 constexpr std::string_view kAskedFor = "asked for";
 
-// What a launch.sh that submits by itself gets of Slurm's options in ADDITIONAL_SLURM_PARAMS only,
-// of which Llama 3.1's document alone speaks. Its own defaults are nobody's loss. Empty: nothing.
-std::string unheard_slurm_options(const Plan& plan, const ClusterSettings& settings) {
-  if (!plan.submits_itself || plan.submission.workload == "pretrain_llama3.1") return {};
-  std::string names;
-  for (const auto& [name, unused] : plan.slurm) {
-    const bool is_asked_for = plan.submission.slurm.contains(name) || settings.slurm.contains(name);
-    if (!is_asked_for || !goes_by_additional_params(name)) continue;
-    names.append(names.empty() ? "" : ", ").append(name);
-  }
-  return names;
-}
-
 // It is started here where it submits the job itself, else on a node.
 std::string launch_script_note(const Plan& plan) {
-  const std::string& script = plan.program;
-  const auto looked = ask_file_system<bool>(script, [script]() -> parser::Result<bool> {
-    std::error_code error;
-    if (std::filesystem::is_regular_file(script, error)) return true;
-    return parser::fail(error ? error.message() : "no file");
-  });
-  if (looked) return {};
+  const auto seen = see_launch_script(plan.program);
+  if (seen) return {};
   return fmt::format(
       "{} cannot be seen from here ({}): {}. 'launch_scripts' in the configuration says where it "
       "is",
-      script, looked.error().message,
+      plan.program, seen.error().message,
       plan.submits_itself ? "the job cannot be submitted"
                           : "the job fails where its nodes do not see it either");
 }
@@ -77,7 +57,7 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
   add("backend", wanted.launcher == "runner" ? wanted.backend : "");
   add("profile", wanted.profile ? "true" : "");
   if (wanted.profile) {
-    const ProfileWindow window = profile_window(wanted, settings, origins);
+    const ProfileWindow window = profile_window(wanted, settings, origins, words_of_plan(plan));
     values.push_back({"steps", fmt::to_string(window.step_count), window.step_count_origin});
     values.push_back(
         {"profile_start_step", fmt::to_string(window.start_step), window.start_step_origin});
@@ -153,21 +133,7 @@ std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& setti
        "the launcher 'runner' loads no tokenizer");
   note(is_runner && wanted.environment.contains("MAX_STEPS"), "MAX_STEPS",
        "the launcher 'runner' takes the number of steps from --set steps=N");
-  // What a document says nothing of, its launch.sh may not hear.
-  note(!is_runner && wanted.nccl_trace && wanted.workload == "pretrain_llama3.1",
-       "ENABLE_NCCLTRACE", "the recipe of Llama 3.1 has no NCCL trace any more");
-  const bool has_checkpoint = wanted.checkpoint || !wanted.load_checkpoint_path.empty();
-  if (!is_runner && has_checkpoint && wanted.workload != "pretrain_nemotron4") {
-    notes.push_back(fmt::format(
-        "the document of {} says nothing of checkpoints: its launch.sh may not hear {}",
-        wanted.workload, wanted.checkpoint ? "ENABLE_CHECKPOINT" : "LOAD_CHECKPOINT_PATH"));
-  }
-  if (const std::string unheard = unheard_slurm_options(plan, settings); !unheard.empty()) {
-    notes.push_back(
-        fmt::format("the document of {} says nothing of ADDITIONAL_SLURM_PARAMS: its launch.sh may "
-                    "not hear Slurm's {}",
-                    wanted.workload, unheard));
-  }
+  for (std::string& text : unspoken_notes(plan, settings)) notes.push_back(std::move(text));
   return notes;
 }
 

@@ -7,11 +7,15 @@
 #include <set>
 
 #include "parser/foundation/nearest_word.h"
-#include "server/dispatch/checkpoint_account.h"
+#include "server/dispatch/checkpoint_to_load.h"
 #include "server/dispatch/container.h"
+#include "server/dispatch/document_words.h"
 #include "server/dispatch/job_environment.h"
 #include "server/dispatch/launch_document.h"
+#include "server/dispatch/launch_script.h"
 #include "server/dispatch/launch_variables.h"
+#include "server/dispatch/nearest_layout.h"
+#include "server/dispatch/node_count.h"
 #include "server/dispatch/plan_account.h"
 #include "server/dispatch/profile_window.h"
 #include "server/dispatch/run_steps.h"
@@ -86,7 +90,8 @@ class Planner {
     plan_.environment = job_environment(wanted(), settings_, *defaults_);
     plan_.notes = notes_of(plan_, settings_);
     for (const std::string& note :
-         {container_note_, backend_note_, proxy_note(plan_, recipe_, catalog_),
+         {container_note_, backend_note_, proxy_note(plan_, recipe_, catalog_), node_count_note_,
+          gpus_per_node_note(wanted(), catalog_), checkpoint_place_note(wanted(), settings_),
           why_never_complete(plan_, settings_, catalog_)}) {
       if (!note.empty()) plan_.notes.push_back(note);
     }
@@ -96,6 +101,9 @@ class Planner {
 
  private:
   Submission& wanted() { return plan_.submission; }
+  const DocumentWords& words() {
+    return words_of(recipe_ == nullptr ? wanted().document : recipe_->document, wanted().workload);
+  }
 
   RunTree tree() {
     if (!has_results_tree(wanted(), recipe_)) return {"experiments/" + plan_.experiment, false};
@@ -120,7 +128,12 @@ class Planner {
         take_launch_variables(wanted(), wanted().environment, "the job's variables", origins_);
     if (!taken) return taken;
     Environment shell = settings_.launch_environment;
-    return take_launch_variables(wanted(), shell, "the shell", origins_);
+    taken = take_launch_variables(wanted(), shell, "the shell", origins_);
+    if (!taken) return taken;
+    auto noted = take_node_count(wanted(), settings_, catalog_, origins_);
+    if (!noted) return tl::unexpected(noted.error());
+    node_count_note_ = *std::move(noted);
+    return {};
   }
 
   Result<void> find_model() {
@@ -200,26 +213,31 @@ class Planner {
         recipes));
   }
 
-  // Where no document names a precision: as llmb-step-runner, bf16 where the row has it, else the
-  // row's first.
-  void choose_dtype() {
+  // Where no document names a precision, or requires one: as llmb-step-runner, bf16 where the row
+  // has it, else the row's first.
+  Result<void> choose_dtype() {
     default_to(wanted().dtype, "dtype", defaults_->dtype, kOfDocument);
-    if (!wanted().dtype.empty()) return;
+    if (!wanted().dtype.empty()) return {};
     const Recipe* row = nullptr;
     for (const Recipe* recipe : of_model_) {
       if (recipe->gpu_type != wanted().gpu_type) continue;
       if (row == nullptr || recipe->has_scale(wanted().scale)) row = recipe;
     }
-    if (row == nullptr || row->dtypes.empty()) return;
+    if (row == nullptr || row->dtypes.empty()) return {};
+    if (words_of(row->document, row->workload).requires_dtype) {
+      return fail(fmt::format("the precision is missing (--dtype, DTYPE), which {} requires: {}",
+                              row->document, listed(row->dtypes)));
+    }
     const bool has_usual =
         std::find(row->dtypes.begin(), row->dtypes.end(), kUsualDtype) != row->dtypes.end();
     default_to(wanted().dtype, "dtype", has_usual ? kUsualDtype : row->dtypes.front(),
                "no document has a default: as llmb-step-runner");
+    return {};
   }
 
   // Newer documents come later in the catalog; their row counts.
   Result<void> find_recipe() {
-    choose_dtype();
+    if (auto chosen = choose_dtype(); !chosen) return chosen;
     const std::string coarse = parser::coarse_dtype(wanted().dtype);
     std::set<std::string> dtypes;
     std::vector<std::string> scales;
@@ -238,14 +256,19 @@ class Planner {
                       in_quotes(wanted().dtype), meant(wanted().dtype, dtypes), listed(dtypes)));
     }
     if (wanted().scale < 1) {
-      return fail("'scale' is missing: the number of GPUs, 1 or more (--scale, JOB_TOTAL_GPUS)");
+      return fail(fmt::format(
+          "'scale' is missing: the number of GPUs, 1 or more (--scale, JOB_TOTAL_GPUS{})",
+          wanted().workload == "pretrain_grok1"
+              ? fmt::format("; of {} {}", kBatchScriptDocument, kNodeCountVariable)
+              : ""));
     }
     if (recipe_ == nullptr && !wanted().proxy) {
+      const std::string layout = nearest_layout(wanted(), catalog_);
       return fail(fmt::format(
           "no recipe of {} {} {} on {} has {} GPUs; there are: {}. A proxy may have any scale: "
-          "--proxy",
+          "--proxy{}",
           wanted().workload, wanted().model_size, wanted().dtype, wanted().gpu_type, wanted().scale,
-          listed(scales)));
+          listed(scales), layout.empty() ? "" : ", with a layout: " + layout));
     }
     return {};
   }
@@ -278,14 +301,7 @@ class Planner {
           fmt::format("load_checkpoint_path {} has to be an absolute path of printable characters",
                       in_quotes(wanted().load_checkpoint_path)));
     }
-    if (wanted().launcher == "runner" && is_nemo_checkpoint(wanted().load_checkpoint_path)) {
-      return fail(fmt::format(
-          "{} holds a NeMo distributed checkpoint (weights/*.distcp), which llmb-step-runner does "
-          "not read: the installed recipe does (--launcher recipe), or train one anew with "
-          "ENABLE_CHECKPOINT=true and load that",
-          in_quotes(wanted().load_checkpoint_path)));
-    }
-    return {};
+    return check_checkpoint_to_load(wanted());
   }
 
   Result<void> check_containers() {
@@ -342,7 +358,7 @@ class Planner {
 
   Result<void> check_options_of_runner() {
     if (auto checked = check_runner_options(wanted()); !checked) return checked;
-    return check_profile_window(wanted(), settings_, origins_);
+    return check_profile_window(wanted(), settings_, origins_, words());
   }
 
   Result<void> lay_out_nodes() {
@@ -432,31 +448,14 @@ class Planner {
 
   Result<void> choose_program() {
     if (wanted().launcher == "recipe") {
-      const auto script = settings_.launch_scripts.find(wanted().workload);
-      if (script == settings_.launch_scripts.end()) {
-        return fail("the configuration names no launch.sh of " + wanted().workload +
-                    ": 'launch_scripts' says where an installed recipe has it");
-      }
-      plan_.program = script->second;
+      auto script = find_launch_script(wanted().workload, settings_, words());
+      if (!script) return tl::unexpected(script.error());
+      plan_.program = *std::move(script);
       plan_.submits_itself = recipe_ == nullptr || recipe_->document != kBatchScriptDocument;
       return {};
     }
     plan_.program = settings_.runner;
-    auto& arguments = plan_.program_arguments;
-    arguments = {"--workload=" + wanted().workload, "--model-size=" + wanted().model_size,
-                 "--dtype=" + wanted().dtype,       fmt::format("--scale={}", wanted().scale),
-                 "--gpu-type=" + wanted().gpu_type, "--backend=" + wanted().backend};
-    if (!wanted().document.empty()) arguments.push_back("--document=" + wanted().document);
-    for (const auto& [name, value] : wanted().runner_options) {
-      arguments.push_back(fmt::format("--{}={}", name, value));
-    }
-    if (!wanted().profile) return {};
-    if (const auto& step = wanted().profile_start_step) {
-      arguments.push_back(fmt::format("--profile-start-step={}", *step));
-    }
-    if (const auto& step = wanted().profile_stop_step) {
-      arguments.push_back(fmt::format("--profile-stop-step={}", *step));
-    }
+    plan_.program_arguments = runner_arguments(wanted());
     return {};
   }
 
@@ -476,6 +475,7 @@ class Planner {
   Origins origins_;
   std::string container_note_;
   std::string backend_note_;
+  std::string node_count_note_;
   Plan plan_;
 };
 

@@ -8,7 +8,13 @@ namespace llmb::dispatch {
 namespace {
 
 constexpr std::int64_t kProfiledSteps = 5;
-constexpr const char* kDefaultOfDocument = "the document's default";
+
+// Of a document that says nothing of profiling, they are the later ones' steps.
+const char* default_of(const Submission& wanted, const DocumentWords& words) {
+  if (words.of_profiling) return "the document's default";
+  return wanted.launcher == "recipe" ? "what the later documents have"
+                                     : "llmb-step-runner's default";
+}
 
 std::string origin_of(const char* field, const Origins& origins) {
   const auto origin = origins.find(field);
@@ -21,7 +27,7 @@ std::string origin_of(const char* field, const Origins& origins) {
 // before a step to stop at (runner/plan/run_settings.cpp, apply_steps). A recipe keeps to the two
 // defaults that its document states, each by itself.
 ProfileWindow profile_window(const Submission& wanted, const ClusterSettings& settings,
-                             const Origins& origins) {
+                             const Origins& origins, const DocumentWords& words) {
   ProfileWindow window;
   const RunSteps steps = run_steps(wanted, settings);
   window.step_count = steps.count;
@@ -30,7 +36,8 @@ ProfileWindow profile_window(const Submission& wanted, const ClusterSettings& se
   const std::int64_t documented = documented_steps(wanted);
   const bool is_documented = is_recipe || steps.is_documented;
   window.stop_step = is_recipe ? documented : window.step_count;
-  window.stop_step_origin = is_documented ? kDefaultOfDocument : "the last of the job's steps";
+  window.stop_step_origin =
+      is_documented ? default_of(wanted, words) : "the last of the job's steps";
   window.start_step_origin = window.stop_step_origin;
   if (const auto& stop = wanted.profile_stop_step) {
     if (!is_recipe && *stop != window.step_count) {
@@ -49,7 +56,7 @@ ProfileWindow profile_window(const Submission& wanted, const ClusterSettings& se
 }
 
 parser::Result<void> check_profile_window(const Submission& wanted, const ClusterSettings& settings,
-                                          const Origins& origins) {
+                                          const Origins& origins, const DocumentWords& words) {
   const auto& start = wanted.profile_start_step;
   const auto& stop = wanted.profile_stop_step;
   if (start && stop && *start >= *stop) {
@@ -57,7 +64,7 @@ parser::Result<void> check_profile_window(const Submission& wanted, const Cluste
         "profiling from step {} on ends before step {}: nothing is profiled", *start, *stop));
   }
   if (!wanted.profile) return {};
-  const ProfileWindow window = profile_window(wanted, settings, origins);
+  const ProfileWindow window = profile_window(wanted, settings, origins, words);
   if (window.start_step >= 0 && window.start_step < window.stop_step &&
       window.stop_step <= window.step_count) {
     return {};

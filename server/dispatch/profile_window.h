@@ -7,6 +7,7 @@
 
 #include "parser/result.h"
 #include "server/dispatch/cluster_settings.h"
+#include "server/dispatch/document_words.h"
 #include "server/dispatch/launch_variables.h"
 #include "server/dispatch/submission.h"
 
@@ -21,13 +22,14 @@ struct ProfileWindow {
   std::string stop_step_origin;
 };
 
-// Of a profiled job. `origins`: of those fields of the submission that were not asked for as such.
+// Of a profiled job. `origins`: of those fields of the submission that were not asked for as such;
+// `words`: of the row's document.
 ProfileWindow profile_window(const Submission& wanted, const ClusterSettings& settings,
-                             const Origins& origins);
+                             const Origins& origins, const DocumentWords& words);
 
 // Refuses a window that ends before it starts, and, of a profiled job, one that is not within the
 // steps of its run.
 parser::Result<void> check_profile_window(const Submission& wanted, const ClusterSettings& settings,
-                                          const Origins& origins);
+                                          const Origins& origins, const DocumentWords& words);
 
 }  // namespace llmb::dispatch

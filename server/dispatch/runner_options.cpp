@@ -77,4 +77,23 @@ Result<void> check_runner_options(const Submission& wanted) {
   return {};
 }
 
+std::vector<std::string> runner_arguments(const Submission& wanted) {
+  std::vector<std::string> arguments = {
+      "--workload=" + wanted.workload, "--model-size=" + wanted.model_size,
+      "--dtype=" + wanted.dtype,       fmt::format("--scale={}", wanted.scale),
+      "--gpu-type=" + wanted.gpu_type, "--backend=" + wanted.backend};
+  if (!wanted.document.empty()) arguments.push_back("--document=" + wanted.document);
+  for (const auto& [name, value] : wanted.runner_options) {
+    arguments.push_back(fmt::format("--{}={}", name, value));
+  }
+  if (!wanted.profile) return arguments;
+  if (const auto& step = wanted.profile_start_step) {
+    arguments.push_back(fmt::format("--profile-start-step={}", *step));
+  }
+  if (const auto& step = wanted.profile_stop_step) {
+    arguments.push_back(fmt::format("--profile-stop-step={}", *step));
+  }
+  return arguments;
+}
+
 }  // namespace llmb::dispatch

@@ -13,10 +13,14 @@ namespace {
 
 // As runner/plan/options.h has them, which this program does not include: a refusal's first words
 // and exit code, and the exit code and first words of a plan that does not fit.
-constexpr std::string_view kRefused = "llmb-step-runner: refused: ";
+constexpr std::string_view kRunnerRefused = "llmb-step-runner: refused: ";
 constexpr int kExitUsage = 2;
 constexpr int kExitDoesNotFit = 3;
 constexpr std::string_view kDoesNotFit = "\ndoes not fit: ";
+// As runner/plan/plan_text.cpp has a note; and the end of one of Nsight's variables, which the job
+// hears beside the runner.
+constexpr std::string_view kNote = "           note: ";
+constexpr std::string_view kWithoutEffect = "has no effect on this program";
 
 std::string in_one_line(std::string_view lines) {
   std::string text;
@@ -29,25 +33,45 @@ std::string in_one_line(std::string_view lines) {
   return text;
 }
 
+// Where the row contradicts itself, or the plan does more than it states.
+std::vector<std::string> notes_in(std::string_view plan) {
+  std::vector<std::string> notes;
+  while (!plan.empty()) {
+    const std::size_t end = std::min(plan.find('\n'), plan.size());
+    const std::string_view line = plan.substr(0, end);
+    if (line.starts_with(kNote) && !line.ends_with(kWithoutEffect)) {
+      notes.push_back("llmb-step-runner: " + std::string(line.substr(kNote.size())));
+    }
+    plan.remove_prefix(std::min(end + 1, plan.size()));
+  }
+  return notes;
+}
+
+// What the plan that does not fit says of itself; empty where it fits.
+std::string lack_in(const std::string& plan) {
+  const std::size_t told = plan.rfind(kDoesNotFit);
+  if (told == std::string::npos) return {};
+  std::string_view text = std::string_view(plan).substr(told + kDoesNotFit.size());
+  // What would change the model is no advice for a recipe.
+  text = text.substr(0, text.find("\n--num-layers "));
+  return in_one_line(text);
+}
+
 }  // namespace
 
 RunnerVerdict runner_verdict(const CommandResult& dry_run) {
   if (dry_run.end != CommandResult::End::exited) return {};
   if (dry_run.exit_code == kExitUsage) {
-    const std::size_t refused = dry_run.errors.find(kRefused);
+    const std::size_t refused = dry_run.errors.find(kRunnerRefused);
     if (refused == std::string::npos) return {};
-    return {"llmb-step-runner refuses it: " +
-                in_one_line(std::string_view(dry_run.errors).substr(refused + kRefused.size())),
-            ""};
+    return {
+        "llmb-step-runner refuses it: " +
+            in_one_line(std::string_view(dry_run.errors).substr(refused + kRunnerRefused.size())),
+        "",
+        {}};
   }
-  if (dry_run.exit_code != kExitDoesNotFit) return {};
-  const std::size_t told = dry_run.output.rfind(kDoesNotFit);
-  if (told == std::string::npos) return {};
-  std::string_view text = std::string_view(dry_run.output).substr(told + kDoesNotFit.size());
-  // What would change the model is no advice for a recipe.
-  text = text.substr(0, text.find("\n--num-layers "));
-  return {"",
-          "this may end before its first step, by llmb-step-runner's plan: " + in_one_line(text)};
+  if (dry_run.exit_code != 0 && dry_run.exit_code != kExitDoesNotFit) return {};
+  return {"", dry_run.exit_code == 0 ? "" : lack_in(dry_run.output), notes_in(dry_run.output)};
 }
 
 RunnerVerdict RunnerTrials::of(const Plan& plan) {
@@ -73,7 +97,7 @@ RunnerVerdict RunnerTrials::ask(const Plan& plan) const {
   if (!result) return {};
   RunnerVerdict verdict = runner_verdict(*result);
   // On a CPU a plan counts the memory of this machine, not of the nodes.
-  if (plan.submission.backend != "cuda") verdict.note.clear();
+  if (plan.submission.backend != "cuda") verdict.lack.clear();
   return verdict;
 }
 

@@ -18,7 +18,8 @@ namespace llmb::dispatch {
 
 struct RunnerVerdict {
   std::string refusal;  // why it does not start; empty where it would
-  std::string note;     // what it may lack by its own plan, though it starts; mostly empty
+  std::string lack;     // of memory, by its own plan, though it starts; mostly empty
+  std::vector<std::string> notes = {};  // where it does otherwise than the row says
 };
 
 // Pure. What is no verdict on the options, such as a runner that has no --dry-run, is none.

@@ -66,6 +66,19 @@ TEST(RecipeMatch, NeedsTheGpuTypeWhereTwoRowsAreAlike) {
   EXPECT_EQ(found.document->default_window, (Window{35, 44}));
 }
 
+// The column RL of that row is 0; llmb-step-runner says what it does more.
+TEST(RecipeMatch, TellsOfMoreRecomputationThanTheRowHas) {
+  RunConfiguration run =
+      named("pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64", "gb200");
+  run.set("recompute_layers", "6", ConfigSource::log_content);
+  const auto found = match(run, Dialect::megatron_bridge);
+  ASSERT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
+  EXPECT_THAT(found.reason, HasSubstr("computes 6 of a stage's layers forward again, and the row "
+                                      "0: its speed is of more work than the published one"));
+  run.set("recompute_layers", "0", ConfigSource::log_content);
+  EXPECT_EQ(match(run, Dialect::megatron_bridge).reason.find("again"), std::string::npos);
+}
+
 // Llama 4 Maverick, "Expected Performance": 64 nodes of 8 GPUs; vp1 where the table prints 12.
 TEST(RecipeMatch, CountsTheGpusOfTheMaverickRunByItsNodes) {
   const auto found =

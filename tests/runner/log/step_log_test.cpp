@@ -185,6 +185,15 @@ TEST(ConfigurationLine, IsTheRunsConfiguration) {
   EXPECT_EQ(configuration.value("proxy"), "false");
 }
 
+// Where the row's own program keeps less: choose_by_memory() of 70b on 64 GB200.
+TEST(ConfigurationLine, SaysWhatIsRecomputedThatTheRowDoesNot) {
+  RunSettings settings = settings_for(Backend::cuda);
+  EXPECT_EQ(configuration_line(settings).find("recompute_layers"), std::string::npos);
+  settings.recompute_layers = 6;
+  const ParsedLog log = parser::parse_log(configuration_line(settings));
+  EXPECT_EQ(parser::stated_configuration(log.facts).value("recompute_layers"), "6");
+}
+
 TEST(ConfigurationLine, ACpuRunIsNeverAGpusResult) {
   const std::string steps = log_of(LogFormat::nemo, 0, 50);
   const std::string cpu = configuration_line(settings_for(Backend::cpu));

@@ -115,15 +115,19 @@ TEST(DryRun, SaysWhetherFp8WeightsAreKept) {
 }
 
 TEST(DryRun, SaysWhichGpusHaveNoBlocksOfFp8) {
-  const auto text_on = [](const char* gpu_type, const char* dtype) {
+  const auto plan_on = [](const char* gpu_type, const char* dtype,
+                          const std::string& backend = "cuda") {
     return dry_run_of({"-w", "pretrain_llama3.1", "-s", "8b", "--dtype", dtype, "--scale", "8",
-                       "--gpu-type", gpu_type, "--backend", "cuda"})
-        .text;
+                       "--gpu-type", gpu_type, "--backend", backend});
   };
-  EXPECT_THAT(text_on("h100", "fp8_mx"),
-              HasSubstr("a run on h100 (sm_90) is refused: FP8 in blocks (fp8_mx) needs sm_100"));
-  EXPECT_THAT(text_on("h100", "fp8_cs"), Not(HasSubstr("is refused")));
-  EXPECT_THAT(text_on("b200", "fp8_mx"), Not(HasSubstr("is refused")));
+  const DryRun refused = plan_on("h100", "fp8_mx");
+  EXPECT_EQ(refused.refusal,
+            "a run on h100 (sm_90) is refused: FP8 in blocks (fp8_mx) needs sm_100");
+  EXPECT_THAT(refused.text, HasSubstr(refused.refusal));
+  EXPECT_EQ(refused.exit_code, kExitUsage);
+  EXPECT_EQ(plan_on("h100", "fp8_cs").refusal, "");
+  EXPECT_EQ(plan_on("b200", "fp8_mx").refusal, "");
+  EXPECT_EQ(plan_on("h100", "fp8_mx", "cpu").refusal, "") << "it is emulated there";
 }
 
 // Llama 8B, on a tensor rank of one: sums of 32 heads of 8192 rows, dq in fp32, and every head's dk

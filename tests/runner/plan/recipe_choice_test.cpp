@@ -90,6 +90,19 @@ TEST(RecipeChoice, APrecisionThatTheTableDoesNotHaveIsNoted) {
   EXPECT_THAT(settings->notes, Contains(HasSubstr("is for fp8; its layout is used with bf16")));
 }
 
+// llama3.1: "This workload runs with FP8 precision"; no row has 512 H100.
+TEST(RecipeChoice, APrecisionThatNoRowHasIsNotedWithoutARow) {
+  const auto notes_of = [](const char* size, const char* dtype, const char* backend) {
+    return (*settings_of({"-w", "pretrain_llama3.1", "-s", size, "--dtype", dtype, "--gpu-type",
+                          "h100", "--scale", "512", "--backend", backend}))
+        .notes;
+  };
+  const auto told = Contains("every row of 405b is for fp8, and this is bf16");
+  EXPECT_THAT(notes_of("405b", "bf16", "cuda"), told);
+  EXPECT_THAT(notes_of("405b", "fp8", "cuda"), testing::Not(told));
+  EXPECT_THAT(notes_of("405b", "bf16", "cpu"), testing::Not(told));
+}
+
 TEST(RecipeChoice, ADocumentsRowsCanBeAskedFor) {
   const std::vector<std::string> common = {"-w",         "pretrain_grok1", "--scale", "512",
                                            "--gpu-type", "h100",           "--dtype", "bf16"};

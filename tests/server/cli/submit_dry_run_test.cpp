@@ -28,6 +28,18 @@ TEST_F(SubmitDryRun, DryRunPrintsCommandAndScriptAndLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "jobs.db"));
 }
 
+// llama4_maverick: "cd $LLMB_REPO/llama4/".
+TEST_F(SubmitDryRun, FindsTheRecipeInTheRepositoryOfTheShell) {
+  const std::filesystem::path repository = folder_.path() / "repository";
+  std::filesystem::create_directories(repository / "llama4");
+  std::ofstream(repository / "llama4" / "launch.sh") << "true\n";
+  environment_ = {{"LLMB_REPO", repository.string()}};
+  const ProgramRun dry = run({"submit", "-w", "pretrain_llama4_maverick", "--gpu-type", "gb200",
+                              "--scale", "128", "--launcher", "recipe", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr((repository / "llama4" / "launch.sh").string()));
+}
+
 // nemotron4: "ENABLE_PROFILE=true DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 ./launch.sh".
 TEST_F(SubmitDryRun, LaunchVariablesOfTheShellCount) {
   environment_ = {{"ENABLE_PROFILE", "true"},

@@ -140,7 +140,7 @@ TEST(Containers, OfWhichSomethingMayBeMissingAreTakenWithANote) {
   EXPECT_THAT(plan_in_container("recipe", container, {}, true)->notes,
               Contains(HasSubstr("x.sqsh cannot be seen from here (No such file")));
   std::ofstream(container.container_image) << "image";
-  EXPECT_THAT(plan_in_container("recipe", container, {}, true)->notes,
+  EXPECT_THAT(plan_in_container("recipe", container, {{"HF_TOKEN", "set"}}, true)->notes,
               ElementsAre(HasSubstr("launch.sh cannot be seen from here (No such file")));
   ClusterSettings by_name = launch_settings();
   container.launcher = "runner";

@@ -159,6 +159,7 @@ TEST(Profiling, OfARecipeHasTheStepsOfItsDocument) {
 TEST(Checkpoints, ThatAreLoadedAreMeasured) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "iteration_50");
+  std::ofstream(folder.path() / "latest") << "iteration_50\n";
   std::ofstream(folder.path() / "iteration_50" / "manifest.json") << std::string(1'000'000, ' ');
   std::ofstream(folder.path() / "iteration_50" / "rank_0.shard") << std::string(4'000'000, 'x');
   const auto planned =

@@ -81,7 +81,9 @@ TEST(LaunchVariables, SaysWhatToDoWhereTheTableHasNoSuchRow) {
   const auto refused =
       plan_launch("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "512"}, {"GPU_TYPE", "h100"}});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("there are: 1024. A proxy may have any scale"));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("there are: 1024. A proxy may have any scale: --proxy, with a layout: "
+                        "--set tp=8 --set pp=8 --set cp=2 --set vp=8, as 1024 h100 have"));
 }
 
 // grok1_h100_2024: 512 GPUs, 64 layers; the later document has 512 H100 too.
@@ -310,25 +312,6 @@ TEST(Checkpoints, StandBesideTheFreeSpaceOfTheirTarget) {
                                   "[0-9.]* [GT]B free.*")));
 }
 
-// nemotron4: "LOAD_CHECKPOINT_PATH variable is set to parent folder of the weights directory
-// containing distributed checkpoint files with extension *.distcp".
-TEST(Checkpoints, OfNemoAreForItsOwnRecipe) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path() / "weights");
-  std::ofstream(folder.path() / "weights" / "__0_0.distcp") << "x";
-  Environment nemotron = {{"DTYPE", "bf16"},
-                          {"MODEL_SIZE", "15b"},
-                          {"JOB_TOTAL_GPUS", "64"},
-                          {"LOAD_CHECKPOINT_PATH", folder.path().string()}};
-  const auto refused = plan_launch("pretrain_nemotron4", nemotron);
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message,
-              AllOf(HasSubstr("NeMo distributed checkpoint"), HasSubstr("--launcher recipe")));
-  Submission recipe;
-  recipe.launcher = "recipe";
-  EXPECT_TRUE(plan_launch("pretrain_nemotron4", nemotron, recipe));
-}
-
 TEST(LaunchVariables, AreNamedWhereTheyHaveNoEffect) {
   const auto planned = plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"},
                                                       {"DTYPE", "fp8"},
@@ -387,6 +370,7 @@ TEST(SlurmOptions, AreNamedWhereTheRecipeMayNotHearThem) {
   ClusterSettings installed = launch_settings();
   installed.launch_scripts["pretrain_llama3.1"] = "/opt/llmb/llama3.1/launch.sh";
   installed.slurm = {{"account", "bench"}, {"qos", "high"}};
+  installed.launch_environment = {{"HF_TOKEN", "set"}};
   Submission wanted;
   wanted.launcher = "recipe";
   wanted.workload = "pretrain_grok1";

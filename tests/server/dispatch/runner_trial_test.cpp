@@ -32,7 +32,20 @@ TEST(RunnerVerdict, IsWhatTheRunnerSays) {
   const auto too_large = runner_verdict(
       ended_with(3, "memory\ndoes not fit: 200 GiB\n--tp 8 would fit\n--num-layers 9 too\n", ""));
   EXPECT_THAT(too_large.refusal, IsEmpty());
-  EXPECT_THAT(too_large.note, EndsWith(": 200 GiB; --tp 8 would fit"));
+  EXPECT_EQ(too_large.lack, "200 GiB; --tp 8 would fit");
+}
+
+// As plan_text.cpp of the runner prints them; of Nsight's variables the job's script knows more.
+TEST(RunnerVerdict, HasTheNotesOfThePlan) {
+  const auto noted = runner_verdict(
+      ended_with(0,
+                 "recipe     pretrain_x, document x line 1\n"
+                 "           note: the row states VP 12 with PP 1: VP is 1\n"
+                 "           note: ENABLE_GPU_METRICS is set and has no effect on this program\n"
+                 "layout     note: none\n",
+                 ""));
+  EXPECT_THAT(noted.notes,
+              testing::ElementsAre("llmb-step-runner: the row states VP 12 with PP 1: VP is 1"));
 }
 
 TEST(RunnerVerdict, IsNoneWhereTheRunnerSaysNothingOfTheOptions) {
@@ -42,7 +55,8 @@ TEST(RunnerVerdict, IsNoneWhereTheRunnerSaysNothingOfTheOptions) {
        {ended_with(0, "a plan\n", ""), ended_with(2, "", "unknown option --dry-run\n"),
         ended_with(1, "", "llmb-step-runner: refused: x"), ended_with(3, "", ""), late}) {
     const auto verdict = runner_verdict(result);
-    EXPECT_THAT(verdict.refusal + verdict.note, IsEmpty());
+    EXPECT_THAT(verdict.refusal + verdict.lack, IsEmpty());
+    EXPECT_THAT(verdict.notes, IsEmpty());
   }
 }
 
@@ -89,17 +103,24 @@ TEST_F(RunnerTrial, ARefusedJobIsNotSubmitted) {
   EXPECT_FALSE(dispatcher.dry_run(request.submissions));
 }
 
-TEST_F(RunnerTrial, WhatDoesNotFitIsNoted) {
-  be_runner("echo plan; echo 'does not fit: 200 GiB'; exit 3");
+TEST_F(RunnerTrial, WhatDoesNotFitIsNotedAndOfAProxyRefused) {
+  be_runner("echo '           note: a'; echo 'does not fit: 200 GiB'; exit 3");
   RunnerProbe probe(slurm_.settings);
   Dispatcher dispatcher(slurm_.settings, parser::embedded_catalog(), *slurm_.store, probe);
   Submission submission = small_submission();
   const auto on_cpu = dispatcher.dry_run({submission});
-  ASSERT_TRUE(on_cpu) << on_cpu.error().message;
-  const auto told = Contains(EndsWith("by llmb-step-runner's plan: 200 GiB"));
-  EXPECT_THAT(on_cpu->front().plan.notes, testing::Not(told)) << "the nodes may have more memory";
+  ASSERT_TRUE(on_cpu) << on_cpu.error().message << ": the nodes may have more memory";
+  EXPECT_THAT(on_cpu->front().plan.notes, Contains("llmb-step-runner: a"));
   submission.backend = "cuda";
-  EXPECT_THAT(dispatcher.dry_run({submission})->front().plan.notes, told);
+  const auto proxy = dispatcher.dry_run({submission});
+  ASSERT_FALSE(proxy);
+  EXPECT_THAT(proxy.error().message,
+              AllOf(HasSubstr("by llmb-step-runner's plan: 200 GiB"),
+                    HasSubstr("spread it over ranks: --set tp=2, as 16 h100 have")));
+  submission.proxy = false;
+  const auto row = dispatcher.dry_run({submission});
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_THAT(row->front().plan.notes, Contains(EndsWith("by llmb-step-runner's plan: 200 GiB")));
 }
 
 TEST_F(RunnerTrial, ARecipesScriptIsNotTheRunners) {

@@ -1,0 +1,24 @@
+// Nodes and their GPUs as the documents count them: NUM_NODES of the 2024 recipe ("sbatch … -N
+// ${NUM_NODES}"), and GPUS_PER_NODE beside what the documents' nodes have.
+#pragma once
+
+#include <string>
+
+#include "parser/catalog/catalog.h"
+#include "parser/result.h"
+#include "server/dispatch/cluster_settings.h"
+#include "server/dispatch/launch_variables.h"
+#include "server/dispatch/submission.h"
+
+namespace llmb::dispatch {
+
+// Of a submission of the 2024 document without a scale, NUM_NODES makes it. It is taken out of the
+// job's own variables; the note says where it has no effect there.
+parser::Result<std::string> take_node_count(Submission& wanted, const ClusterSettings& settings,
+                                            const parser::Catalog& catalog, Origins& origins);
+
+// That a node has another number of GPUs than the documents have; mostly empty. `wanted`:
+// completed.
+std::string gpus_per_node_note(const Submission& wanted, const parser::Catalog& catalog);
+
+}  // namespace llmb::dispatch
