@@ -45,6 +45,9 @@ struct JobRecord {
   // Of a job that was not submitted: sbatch's answer is not known, so a job may turn up still.
   bool is_lost = false;
 
+  // Slurm refused it, or was not asked: to submit it again makes no second job.
+  bool was_never_taken() const { return state == JobState::not_submitted && !is_lost; }
+
   bool operator==(const JobRecord&) const = default;
 };
 

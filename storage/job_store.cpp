@@ -252,7 +252,7 @@ RecordedRequest JobStore::record(const JobRequest& request, std::vector<JobRecor
     recorded.is_new.clear();
     std::string ids;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const bool is_new = i >= known.size() || known[i].state == JobState::not_submitted;
+      const bool is_new = i >= known.size() || known[i].was_never_taken();
       JobRecord& job = is_new ? jobs[i] : known[i];
       if (is_new) {
         job.id = impl_->insert(job);

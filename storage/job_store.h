@@ -30,7 +30,7 @@ class JobStore {
   // `id` and `revision` of the record are ignored. Returns the new id.
   JobRowId insert(const JobRecord& job);
   // A whole request in one transaction: its key, its jobs (as for insert()) and their ids. Where
-  // the key is known, only those of `jobs` are recorded whose predecessors were not submitted.
+  // the key is known, only those of `jobs` are recorded whose predecessors were never taken.
   // `request.jobs` is ignored; an empty key is none.
   RecordedRequest record(const JobRequest& request, std::vector<JobRecord> jobs,
                          const std::string& created_at);

@@ -95,7 +95,11 @@ void find_changes(const HistoryRuns& runs, const ChangeFinder& find_change_point
   series.newest = newest_level(logs, starts.empty() ? 0 : starts.back(), options.deviation_min);
 }
 
-using Members = std::vector<std::size_t>;  // indexes of runs
+// Indexes of runs of one configuration, or of one series of it.
+struct Members {
+  std::vector<std::size_t> counted;
+  std::vector<std::size_t> left_out;
+};
 
 // Indexes of runs: copies by the run that counts in their place.
 using Copies = std::multimap<std::size_t, std::size_t>;
@@ -126,11 +130,35 @@ void name_other_windows(std::vector<HistorySeries>& history) {
   }
 }
 
+std::string why_left_out(const HistoryRun& run, const RunMarkSet& included) {
+  std::string reason = exclusion_reason(run.marks, included);
+  if (!reason.empty() || run.log_step_time_s) return reason;
+  return "No step in the window " + run.configuration->window + " has a step time.";
+}
+
+void add_left_out(const HistoryRuns& runs, const Members& members, const RunMarkSet& included,
+                  std::vector<HistoryLeftOut>& left_out) {
+  for (const std::size_t i : members.left_out) {
+    left_out.push_back({i, why_left_out(*runs[i], included)});
+  }
+}
+
+std::map<std::string, Members> by_cluster(const HistoryRuns& runs, const Members& all,
+                                          const TreeClusters& trees) {
+  std::map<std::string, Members> clusters;
+  const auto of = [&](std::size_t i) -> Members& {
+    return clusters[trees.of(runs[i]->tree, runs[i]->cluster)];
+  };
+  for (const std::size_t i : all.counted) of(i).counted.push_back(i);
+  for (const std::size_t i : all.left_out) of(i).left_out.push_back(i);
+  return clusters;
+}
+
 }  // namespace
 
-std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
-                                       const RunMarkSet& included, const TreeClusters& trees,
-                                       const ChangeFinder& find_change_points) {
+RunHistory run_history(const HistoryRuns& runs, const RunSelection& selection,
+                       const RunMarkSet& included, const TreeClusters& trees,
+                       const ChangeFinder& find_change_points) {
   std::map<HistoryKey, Members> members;
   // Null: not selected. Runs of one configuration are of one series.
   std::unordered_map<const HistoryConfiguration*, Members*> known;
@@ -142,32 +170,35 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelecti
     if (is_new && is_selected(run.configuration->identity, selection)) {
       entry->second = &members[history_key_of(*run.configuration)];
     }
-    if (entry->second == nullptr || !run.log_step_time_s) continue;
-    if (!exclusion_reason(run.marks, included).empty()) continue;
+    if (entry->second == nullptr) continue;
+    if (!run.log_step_time_s || !exclusion_reason(run.marks, included).empty()) {
+      entry->second->left_out.push_back(i);
+      continue;
+    }
     if (const auto original = contents[trees.of(run.tree, run.cluster)].count(run.content_key, i)) {
       copies.emplace(*original, i);
     } else {
-      entry->second->push_back(i);
+      entry->second->counted.push_back(i);
     }
   }
-  std::erase_if(members, [](const auto& series) { return series.second.empty(); });
-  std::vector<HistorySeries> history;
-  for (auto& [key, all] : members) {
-    std::map<std::string, Members> by_cluster;
-    for (const std::size_t i : all) {
-      by_cluster[trees.of(runs[i]->tree, runs[i]->cluster)].push_back(i);
-    }
-    for (auto& [cluster, indexes] : by_cluster) {
+  RunHistory history;
+  for (const auto& [key, all] : members) {
+    for (const auto& [cluster, of_cluster] : by_cluster(runs, all, trees)) {
+      if (of_cluster.counted.empty()) {
+        add_left_out(runs, of_cluster, included, history.unplaced);
+        continue;
+      }
       HistorySeries series;
       std::tie(series.identity, series.global_batch_size, series.window) = key;
       series.cluster = cluster;
-      series.runs = sorted_by_start(runs, indexes);
+      series.runs = sorted_by_start(runs, of_cluster.counted);
       add_copies(copies, series);
+      add_left_out(runs, of_cluster, included, series.left_out);
       find_changes(runs, find_change_points, series);
-      history.push_back(std::move(series));
+      history.series.push_back(std::move(series));
     }
   }
-  name_other_windows(history);
+  name_other_windows(history.series);
   return history;
 }
 

@@ -40,6 +40,12 @@ struct HistoryCopy {
   std::size_t copy_of = 0;  // the run that counts
 };
 
+// A run that does not count, by its marks or for want of a step time.
+struct HistoryLeftOut {
+  std::size_t run = 0;  // index into the runs given
+  std::string reason;
+};
+
 struct HistorySeries {
   RunIdentity identity;
   std::optional<std::int64_t> global_batch_size;
@@ -49,8 +55,14 @@ struct HistorySeries {
   std::vector<std::string> other_windows;
   std::vector<std::size_t> runs;    // indexes into the runs given, by their start
   std::vector<HistoryCopy> copies;  // of these
+  std::vector<HistoryLeftOut> left_out;
   std::vector<HistoryChange> changes;
   NewestLevel newest = NewestLevel::unknown;  // of the step time: higher is slower
+};
+
+struct RunHistory {
+  std::vector<HistorySeries> series;
+  std::vector<HistoryLeftOut> unplaced;  // of configurations of which no run counts
 };
 
 // What every answer says of the method.
@@ -67,11 +79,11 @@ using ChangeFinder =
     std::function<std::vector<std::size_t>(std::span<const double>, const SegmentationOptions&)>;
 
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
-// size, dtype, GPU, scale, batch and cluster; those of one run too. `selection` is by catalog
-// names; `trees` learnt from all runs. `find_change_points`: change_points(), or what knows its
-// answers.
-std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
-                                       const RunMarkSet& included, const TreeClusters& trees,
-                                       const ChangeFinder& find_change_points = change_points);
+// size, dtype, GPU, scale, batch and cluster; those of one run too. Every selected run stands in
+// one place: it counts, or is a copy, or is left out. `selection` is by catalog names; `trees`
+// learnt from all runs. `find_change_points`: change_points(), or what knows its answers.
+RunHistory run_history(const HistoryRuns& runs, const RunSelection& selection,
+                       const RunMarkSet& included, const TreeClusters& trees,
+                       const ChangeFinder& find_change_points = change_points);
 
 }  // namespace llmb::parser

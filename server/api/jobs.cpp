@@ -61,7 +61,7 @@ http::Response submit_response(const SubmitOutcome& outcome) {
   const Json json = {{"jobs", jobs_json(outcome.jobs)},
                      {"is_repeated", outcome.is_repeated},
                      {"notes", outcome.notes}};
-  http::Response response = http::json_response(to_text(json), outcome.is_repeated ? 200 : 202);
+  http::Response response = http::json_response(to_text(json), outcome.has_new() ? 202 : 200);
   response.cache_control = "no-store";
   if (outcome.jobs.size() == 1) {
     response.headers.emplace_back("Location",

@@ -138,9 +138,9 @@ MeasuredRuns KeptRuns::read(storage::Reader& reader, const parser::Catalog& cata
   return window_of(question)->read(reader, catalog, question, runs_max);
 }
 
-std::vector<parser::HistorySeries> KeptRuns::history(const MeasuredRuns& measured,
-                                                     const parser::RunSelection& selection,
-                                                     const parser::RunMarkSet& included) {
+parser::RunHistory KeptRuns::history(const MeasuredRuns& measured,
+                                     const parser::RunSelection& selection,
+                                     const parser::RunMarkSet& included) {
   return parser::run_history(
       measured.history, selection, included, measured.trees,
       [this](std::span<const double> values, const parser::SegmentationOptions& options) {

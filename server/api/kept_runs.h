@@ -71,9 +71,8 @@ class KeptRuns {
                     const MeasuringQuestion& question, std::size_t runs_max);
 
   // A history of the runs: as parser::run_history() has it. Thread-safe.
-  std::vector<parser::HistorySeries> history(const MeasuredRuns& measured,
-                                             const parser::RunSelection& selection,
-                                             const parser::RunMarkSet& included);
+  parser::RunHistory history(const MeasuredRuns& measured, const parser::RunSelection& selection,
+                             const parser::RunMarkSet& included);
 
   // Measures all that a question of every run over its own window will ask for. Such a question
   // waits for a part of it at most, and measures the rest itself.

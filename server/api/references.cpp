@@ -1,6 +1,8 @@
 // GET /api/v1/references: published results; GET /api/v1/references/audit: what their own rows make
 // of them.
+#include "parser/statistics/run_selection.h"
 #include "server/api/json.h"
+#include "server/api/measuring_question.h"
 #include "server/api/query_parameters.h"
 #include "server/api/request_error.h"
 #include "server/api/resources.h"
@@ -8,24 +10,31 @@
 #include "server/report/catalog_json.h"
 
 namespace llmb::api {
+namespace {
+
+// What is published for a coarse dtype only is also that of the fine ones.
+bool is_wanted_reference(const parser::Reference& reference, parser::RunSelection wanted) {
+  const bool is_coarse = wanted.dtype && parser::coarse_dtype(*wanted.dtype) == reference.dtype;
+  if (is_coarse) wanted.dtype = reference.dtype;
+  return parser::is_selected({reference.workload, reference.model_size, reference.dtype,
+                              reference.gpu_type, reference.gpu_count},
+                             wanted);
+}
+
+}  // namespace
 
 http::Response get_references(Context& context, const http::Request& request) {
   const QueryParameters parameters(
       request, {"workload", "model_size", "dtype", "gpu_type", "gpu_count", "release"});
-  const auto gpu_count = parameters.integer("gpu_count", 1, 10'000'000);
-  const auto differs = [&](const char* name, const std::string& value) {
-    const auto wanted = parameters.text(name);
-    return wanted && *wanted != value;
-  };
+  const parser::Catalog& catalog = context.catalog();
+  const parser::RunSelection wanted = parser::by_catalog_names(catalog, read_selection(parameters));
+  const auto release = parameters.text("release");
   Json list = Json::array();
-  for (const parser::Reference& reference : context.catalog().references) {
-    if (differs("workload", reference.workload) || differs("model_size", reference.model_size) ||
-        differs("dtype", reference.dtype) || differs("gpu_type", reference.gpu_type) ||
-        differs("release", reference.release)) {
-      continue;
+  for (const parser::Reference& reference : catalog.references) {
+    const bool is_of_release = !release || *release == reference.release;
+    if (is_of_release && is_wanted_reference(reference, wanted)) {
+      list.push_back(report::reference_json(reference));
     }
-    if (gpu_count && reference.gpu_count != *gpu_count) continue;
-    list.push_back(report::reference_json(reference));
   }
   return hashed_response(to_text({{"references", std::move(list)}}));
 }

@@ -34,7 +34,8 @@ What a change is:
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,
   invalid, superseded (or all).
-  Of logs with the same bytes one counts; the others name it.
+  Each says why, with its series, or apart where no run of its configuration counts. Of logs with
+  the same bytes one counts; the others name it. csv has the runs that count.
 
 Exit status: 0 when there is a series, 1 when there is none, 2 for bad arguments.)";
 
@@ -56,8 +57,9 @@ int tell_history(const parser::Catalog& catalog, const report::MeasuredRuns& mea
   } else {
     report::write_history_table(runs, history, std::cout);
   }
-  if (history.empty()) std::cerr << "llmb-report history: no run of what was asked for counts\n";
-  return !history.empty() ? 0 : kFailed;
+  if (!history.series.empty()) return 0;
+  std::cerr << "llmb-report history: no run of what was asked for counts\n";
+  return kFailed;
 }
 
 }  // namespace

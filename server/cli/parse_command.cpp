@@ -78,15 +78,18 @@ Windows:
   step in 2024). Else what the release that the run names does (35-44 from 25.08 on), else the
   window of its program, as above. window_source in the json says which. --window A-B, or --window
   last for the last step of the last pass, says otherwise. A checkpoint, an evaluation or a profile
-  inside the window is named in the reason; --without checkpoint,evaluation,profile leaves out the
-  steps that it touches.
+  inside the window is named beside the row's numbers; --without checkpoint,evaluation,profile
+  leaves out the steps that it touches.
 
 Status:
-  complete    the whole window has step times and the last iteration was reached
+  complete    the whole window has step times, or rates where the program prints no times, and the
+              last iteration was reached
   incomplete  it ended, or its log did, before that
   failed      the same, and a line of the log says why
   invalid     a loss or gradient norm is NaN
-  no_data     no step in the log, or none with a time
+  no_data     no step in the log, or none with a time or a rate
+  Beside it stand marks (profiled, traced, function_check, proxy, on_cpu, implausible): why a run is
+  no performance result like others, to be left out of averages.
   A restart begins a new segment; the last segment that holds the whole window counts.
   One look does not tell whether a log's job lives: what is there counts as its end. Of a failure
   that no launcher or scheduler follows, status_reason says that a job that lives may go on; the

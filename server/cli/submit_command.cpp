@@ -210,7 +210,10 @@ int submit(const SubmitArguments& arguments) {
   dispatch::send_all(sender, outcome);
   for (const std::string& note : outcome.notes)
     std::cerr << "note: " << report::printable(note) << '\n';
-  if (outcome.is_repeated) std::cerr << "This request came before; these are its jobs.\n";
+  if (outcome.is_repeated) {
+    std::cerr << "This request came before; these are its jobs"
+              << (outcome.has_new() ? ", those again that Slurm never took.\n" : ".\n");
+  }
   if (!outcome.jobs.empty()) write_job_table(outcome.jobs, std::cout);
   const int exit_code = outcome.refusal ? tell_refusal(outcome) : 0;
   if (!arguments.waits || exit_code == kBadArguments || outcome.jobs.empty()) return exit_code;
@@ -235,7 +238,8 @@ void add_submit_command(CLI::App& app, int& exit_code) {
   command->add_flag("--wait", arguments->waits, "Wait for the jobs, and show their results");
   command
       ->add_option("--idempotency-key", arguments->idempotency_key,
-                   "Submit once, however often the command is repeated with this key")
+                   "Submit once, however often the command is repeated with this key; only what "
+                   "Slurm never took is tried again")
       ->type_name("TEXT");
   CLI::Option* const until =
       command

@@ -228,9 +228,8 @@ tl::expected<RecordedRequest, Refusal> Dispatcher::record(
   if (known && known->kind == RecordedRequest::Kind::conflict) return std::move(*known);
   auto missing = static_cast<std::int64_t>(request.submissions.size());
   if (known) {
-    missing -= std::count_if(known->jobs.begin(), known->jobs.end(), [](const JobRecord& job) {
-      return job.state != JobState::not_submitted;
-    });
+    missing -= std::count_if(known->jobs.begin(), known->jobs.end(),
+                             [](const JobRecord& job) { return !job.was_never_taken(); });
     if (missing == 0) return std::move(*known);
   }
   if (!plans) return tl::unexpected(Refusal{Refusal::Kind::invalid, plans.error().message});

@@ -2,6 +2,7 @@
 // Slurm is called by whoever sends (JobSender) and follows (Poller) what was recorded.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -40,8 +41,10 @@ struct SubmitOutcome {
   std::vector<bool> is_new;  // of each: it was recorded now
   // Why not all were recorded, and then none was; or, of send_all(), the first that was not sent.
   std::optional<Refusal> refusal;
-  bool is_repeated = false;        // the key was known: these are the jobs of the first request
+  bool is_repeated = false;  // the key was known: all that are not new are the first request's
   std::vector<std::string> notes;  // what was asked for, and has no effect
+
+  bool has_new() const { return std::find(is_new.begin(), is_new.end(), true) != is_new.end(); }
 };
 
 // What would be submitted, exactly, but for submission id and timestamp.
@@ -67,7 +70,7 @@ class Dispatcher {
 
   // All submissions are planned, then recorded in one transaction with their key. A request with a
   // key that is known gives the jobs of the first one, whatever would be said of new ones, and
-  // records anew what that one did not submit; with other submissions under the same key it is a
+  // records anew those that Slurm never took; with other submissions under the same key it is a
   // conflict.
   SubmitOutcome submit(const SubmitRequest& request);
 

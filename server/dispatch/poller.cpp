@@ -130,7 +130,8 @@ struct Poller::Turn {
     update(job.id, [&](JobRecord& row) { row.is_lost = true; });
     end(job.id, {JobState::not_submitted},
         "sbatch's answer was lost, and Slurm knows no job with this submission's mark: nothing was "
-        "submitted, as far as it says; submit it again");
+        "submitted, as far as it says; submit it again, and with another idempotency key where it "
+        "had one");
   }
 
   // Of a command line that ended between recording its jobs and sending them, one after another.

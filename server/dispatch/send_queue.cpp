@@ -75,7 +75,12 @@ void SendQueue::wake() {
 void send_all(JobSender& sender, SubmitOutcome& outcome) {
   std::optional<Refusal> unavailable;
   for (std::size_t i = 0; i < outcome.jobs.size(); ++i) {
-    if (!outcome.is_new[i]) continue;
+    if (!outcome.is_new[i]) {
+      const JobRecord& known = outcome.jobs[i];  // lost, where it was not submitted
+      const bool is_lost = known.state == JobState::not_submitted;
+      if (is_lost && !outcome.refusal) outcome.refusal = {Refusal::Kind::refused, known.trouble};
+      continue;
+    }
     if (unavailable) {
       outcome.jobs[i] =
           sender.give_up(outcome.jobs[i],

@@ -37,6 +37,23 @@ Json run_json(const parser::HistoryRun& run) {
           {"step_time_s_median", number(times->median)}};
 }
 
+Json skipped_runs_json(const parser::HistoryRuns& runs,
+                       const std::vector<parser::HistoryLeftOut>& left_out) {
+  Json list = Json::array();
+  for (const parser::HistoryLeftOut& entry : left_out) {
+    const parser::HistoryRun& run = *runs[entry.run];
+    Json marks = Json::array();
+    for (const auto& mark : run.marks) marks.push_back(parser::run_mark_name(mark.mark));
+    list.push_back({{"id", run.id},
+                    {"experiment", run.experiment},
+                    {"job_id", nullable(run.job_id)},
+                    {"launched_at", nullable(run.launched_at)},
+                    {"marks", std::move(marks)},
+                    {"reason", entry.reason}});
+  }
+  return list;
+}
+
 Json copy_json(const parser::HistoryRuns& runs, const parser::HistoryCopy& copy) {
   const parser::HistoryRun& run = *runs[copy.run];
   return {{"id", run.id},
@@ -62,12 +79,11 @@ std::string_view newest_name(parser::NewestLevel newest) {
   return "unknown";
 }
 
-Json history_json(const parser::HistoryRuns& runs,
-                  const std::vector<parser::HistorySeries>& history) {
+Json history_json(const parser::HistoryRuns& runs, const parser::RunHistory& history) {
   Json json;
   json["method"] = parser::kHistoryMethod;
   json["series"] = Json::array();
-  for (const parser::HistorySeries& series : history) {
+  for (const parser::HistorySeries& series : history.series) {
     Json one;
     add_identity(one, series.identity);
     one["global_batch_size"] = nullable(series.global_batch_size);
@@ -79,12 +95,14 @@ Json history_json(const parser::HistoryRuns& runs,
     for (const std::size_t index : series.runs) one["runs"].push_back(run_json(*runs[index]));
     one["copies"] = Json::array();
     for (const auto& copy : series.copies) one["copies"].push_back(copy_json(runs, copy));
+    one["left_out"] = skipped_runs_json(runs, series.left_out);
     one["changes"] = Json::array();
     for (const parser::HistoryChange& change : series.changes) {
       one["changes"].push_back(change_json(runs, series, change));
     }
     json["series"].push_back(std::move(one));
   }
+  json["unplaced"] = skipped_runs_json(runs, history.unplaced);
   return json;
 }
 

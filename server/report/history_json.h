@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "parser/statistics/run_history.h"
 #include "server/report/json_fwd.h"
@@ -13,7 +12,6 @@ namespace llmb::report {
 std::string_view newest_name(parser::NewestLevel newest);
 
 // `runs`: those that `history` was made of.
-Json history_json(const parser::HistoryRuns& runs,
-                  const std::vector<parser::HistorySeries>& history);
+Json history_json(const parser::HistoryRuns& runs, const parser::RunHistory& history);
 
 }  // namespace llmb::report

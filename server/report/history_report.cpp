@@ -45,12 +45,24 @@ const parser::HistoryChange* change_at(const parser::HistorySeries& series, std:
   return change == series.changes.end() ? nullptr : &*change;
 }
 
+void write_skipped_run(const parser::HistoryRun& run, const std::string& reason,
+                       std::ostream& out) {
+  out << "  left out: run " << run.id << ", " << printable(run.experiment);
+  if (run.job_id) out << " (job " << *run.job_id << ")";
+  out << ": " << printable(reason) << '\n';
+}
+
+void write_skipped_runs(const parser::HistoryRuns& runs,
+                        const std::vector<parser::HistoryLeftOut>& left_out, std::ostream& out) {
+  for (const auto& entry : left_out) write_skipped_run(*runs[entry.run], entry.reason, out);
+}
+
 }  // namespace
 
-void write_history_table(const parser::HistoryRuns& runs,
-                         const std::vector<parser::HistorySeries>& history, std::ostream& out) {
-  const bool with_clusters = has_clusters(history);
-  for (const parser::HistorySeries& series : history) {
+void write_history_table(const parser::HistoryRuns& runs, const parser::RunHistory& history,
+                         std::ostream& out) {
+  const bool with_clusters = has_clusters(history.series);
+  for (const parser::HistorySeries& series : history.series) {
     const std::string title = printable(title_of(series, with_clusters));
     out << '\n' << title << '\n' << std::string(display_width(title), '=') << '\n';
     TextTable table({">Id", "Run", ">Job", "Started", ">Step time median (s)", "Level"});
@@ -67,10 +79,9 @@ void write_history_table(const parser::HistoryRuns& runs,
     }
     table.print(out);
     for (const parser::HistoryCopy& copy : series.copies) {
-      const parser::HistoryRun& run = *runs[copy.run];
-      out << "  left out: run " << run.id << ", " << printable(run.experiment) << ": "
-          << parser::copy_reason(runs[copy.copy_of]->id) << '\n';
+      write_skipped_run(*runs[copy.run], parser::copy_reason(runs[copy.copy_of]->id), out);
     }
+    write_skipped_runs(runs, series.left_out, out);
     if (!series.other_windows.empty()) {
       out << fmt::format(
           "Over {}; runs of the same configuration over {} are a series of their own. One --window "
@@ -83,14 +94,17 @@ void write_history_table(const parser::HistoryRuns& runs,
           << " than their level by more than noise explains.\n";
     }
   }
+  if (history.unplaced.empty()) return;
+  out << "\nIn no series, as no run of their configuration counts:\n";
+  write_skipped_runs(runs, history.unplaced, out);
 }
 
-void write_history_csv(const parser::HistoryRuns& runs,
-                       const std::vector<parser::HistorySeries>& history, std::ostream& out) {
+void write_history_csv(const parser::HistoryRuns& runs, const parser::RunHistory& history,
+                       std::ostream& out) {
   out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,window,run_id,experiment,"
          "job_id,launched_at,step_time_s_mean,step_time_s_median,change_step_time_ratio,"
          "change_differences,newest,cluster\r\n";
-  for (const parser::HistorySeries& series : history) {
+  for (const parser::HistorySeries& series : history.series) {
     for (std::size_t i = 0; i < series.runs.size(); ++i) {
       const parser::HistoryRun& run = *runs[series.runs[i]];
       const parser::HistoryChange* const change = change_at(series, i);

@@ -3,17 +3,16 @@
 #pragma once
 
 #include <iosfwd>
-#include <vector>
 
 #include "parser/statistics/run_history.h"
 
 namespace llmb::report {
 
-void write_history_table(const parser::HistoryRuns& runs,
-                         const std::vector<parser::HistorySeries>& history, std::ostream& out);
+void write_history_table(const parser::HistoryRuns& runs, const parser::RunHistory& history,
+                         std::ostream& out);
 
 // A change stands in the line of the first run of the new level.
-void write_history_csv(const parser::HistoryRuns& runs,
-                       const std::vector<parser::HistorySeries>& history, std::ostream& out);
+void write_history_csv(const parser::HistoryRuns& runs, const parser::RunHistory& history,
+                       std::ostream& out);
 
 }  // namespace llmb::report

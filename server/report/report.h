@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parser/dialects/line_refusal.h"
@@ -58,8 +59,9 @@ struct LogReport {
   std::int64_t count(parser::RunStatus status) const;
 };
 
-// "profiled, traced, proxy": why a run is no performance result, beside its status.
-std::string marks_text(const ReportedRun& run);
+// Why a run is no performance result, beside its status: profiled, traced, proxy …
+std::vector<std::string_view> mark_names(const ReportedRun& run);
+std::string marks_text(const ReportedRun& run);  // "profiled, traced"
 
 struct TableStyle {
   bool full_names = false;  // paths instead of <experiment>_<jobid>

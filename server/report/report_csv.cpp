@@ -37,6 +37,14 @@ void add_statistics(CsvLine& line, const std::optional<parser::WindowStatistics>
   }
 }
 
+void add_metrics(CsvLine& line, const parser::DerivedMetrics& metrics) {
+  line.add(metrics.tokens_per_s_per_gpu.value);
+  line.add(metrics.tokens_per_s.value);
+  line.add(metrics.days_to_train.value);
+  line.add(metrics.mfu.value);
+  line.add(std::string_view(metrics.mfu.value ? metrics.mfu.formula : ""));
+}
+
 void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
   const parser::RunPath& path = run.run_path;
   const parser::RunSummary& summary = run.judgement.summary;
@@ -61,14 +69,7 @@ void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
   line.add(run.step_count);
   add_statistics(line, summary.step_time_s);
   add_statistics(line, summary.tflops_per_gpu);
-  if (!has_metrics) return;
-  const parser::DerivedMetrics& metrics = run.judgement.metrics.derived;
-  const parser::Metric& mfu = run.judgement.metrics.derived.mfu;
-  line.add(metrics.tokens_per_s_per_gpu.value);
-  line.add(metrics.tokens_per_s.value);
-  line.add(metrics.days_to_train.value);
-  line.add(mfu.value);
-  line.add(std::string_view(mfu.value ? mfu.formula : ""));
+  if (has_metrics) add_metrics(line, run.judgement.metrics.derived);
   const std::string marks = marks_text(run);
   line.add(std::string_view(marks));
 }
@@ -81,9 +82,9 @@ void write_csv(const LogReport& report, std::ostream& out) {
     for (const std::string_view field : kStatisticsFields) out << ',' << metric << '_' << field;
   }
   if (report.has_metrics) {
-    out << ",tokens_per_s_per_gpu,tokens_per_s,days_to_train,mfu,mfu_formula,marks";
+    out << ",tokens_per_s_per_gpu,tokens_per_s,days_to_train,mfu,mfu_formula";
   }
-  out << "\r\n";
+  out << ",marks\r\n";
   for (const ReportedRun& run : report.runs) write_run(run, report.has_metrics, out);
 }
 

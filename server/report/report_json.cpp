@@ -69,6 +69,7 @@ Json log_json(const ReportedRun& run, const LogReport& report) {
   add_launch(json, run.run_path);
   add_verdict(json, told);
   add_particulars(json, told);
+  json["marks"] = mark_names(run);
   add_reading(json, facts);
   json["checkpoints"] = checkpoints_json(facts.checkpoints);
   json["nccl"] = facts.nccl_trace_seen ? nccl_json(facts.nccl) : Json(nullptr);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -37,6 +38,29 @@ std::string deviation_text(const std::optional<parser::WindowStatistics>& statis
   return has_one ? fixed(statistics->stddev_sample, decimals) : "-";
 }
 
+// "in its window checkpoint: 41 (1 left out)"
+std::string interruptions_of(const parser::RunSummary& summary) {
+  if (summary.window_interruptions.empty()) return {};
+  std::string text = "in its window " + summary.window_interruptions;
+  if (summary.steps_left_out > 0) text += fmt::format(" ({} left out)", summary.steps_left_out);
+  return text;
+}
+
+// What a reader of the row's numbers has to know of them. A whole sentence only where the status or
+// a restart asks for one; of a complete run it has the interruptions.
+std::string reason_of(const ReportedRun& run) {
+  const parser::RunSummary& summary = run.judgement.summary;
+  const bool is_complete = summary.status == RunStatus::complete;
+  const bool has_sentence = !is_complete || summary.segment_count > 1;
+  std::string text = has_sentence ? printable(summary.status_reason) : std::string();
+  const auto add = [&text](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  };
+  add(marks_text(run));
+  if (!is_complete || !has_sentence) add(interruptions_of(summary));
+  return text;
+}
+
 Row row_of(const ReportedRun& run, const std::string& name) {
   const parser::RunSummary& summary = run.judgement.summary;
   Row row;
@@ -60,12 +84,7 @@ Row row_of(const ReportedRun& run, const std::string& name) {
   row[kFirstMetricColumn + 4] = !mfu.value                                          ? "-"
                                 : mfu.formula == metrics.mfu_tflops_per_gpu.formula ? "TFLOPS"
                                                                                     : "model FLOPs";
-  if (summary.status != RunStatus::complete || summary.segment_count > 1) {
-    row[kReasonColumn] = printable(summary.status_reason);
-  }
-  if (const std::string marks = marks_text(run); !marks.empty()) {
-    row[kReasonColumn] += (row[kReasonColumn].empty() ? "" : "; ") + marks;
-  }
+  row[kReasonColumn] = reason_of(run);
   return row;
 }
 
@@ -137,19 +156,23 @@ void write_counts(const LogReport& report, std::ostream& out) {
 
 }  // namespace
 
-std::string marks_text(const ReportedRun& run) {
+std::vector<std::string_view> mark_names(const ReportedRun& run) {
   const parser::RunCondition condition = {.summary = run.judgement.summary,
                                           .configuration = run.run_path.configuration,
                                           .has_profiles = run.is_profiled,
                                           .nccl_trace_seen = run.facts.nccl_trace_seen,
                                           .is_proxy = run.judgement.match.is_proxy(),
                                           .metrics = &run.judgement.metrics.derived};
-  std::string text;
+  std::vector<std::string_view> names;
   for (const parser::RunMarkReason& mark : parser::marks_of(condition)) {
     if (!storage::is_listed_mark(mark.mark)) continue;  // the status says it
-    text += (text.empty() ? "" : ", ") + std::string(parser::run_mark_name(mark.mark));
+    names.push_back(parser::run_mark_name(mark.mark));
   }
-  return text;
+  return names;
+}
+
+std::string marks_text(const ReportedRun& run) {
+  return fmt::format("{}", fmt::join(mark_names(run), ", "));
 }
 
 std::string short_name(const parser::RunPath& path) {

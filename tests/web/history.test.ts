@@ -44,6 +44,7 @@ function weekly(values: readonly (number | null)[], further: Partial<HistorySeri
     newest: "steady",
     runs,
     copies: [],
+    left_out: [],
     changes: [],
     ...further,
   };
@@ -113,7 +114,8 @@ test("axes have round values, and days that begin where they are labelled", () =
 
 test("changes are told newest first, and by when they were", () => {
   const faster = weekly([2, 2, 2, 2, 2, 2, 1.5, 1.5], { newest: "faster", gpu_count: 128 });
-  const history = { method: "", older_runs_left_out: 0, series: [slowed, faster, weekly([2])] };
+  const series = [slowed, faster, weekly([2])];
+  const history = { method: "", older_runs_left_out: 0, unplaced: [], series };
   const told = toldChanges(history);
   assert.deepEqual(
     told.map(({ verdict }) => verdict),

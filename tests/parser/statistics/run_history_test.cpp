@@ -12,6 +12,7 @@ namespace llmb::parser {
 namespace {
 
 using testing::ElementsAre;
+using testing::StartsWith;
 
 ComparedRun run_at(std::int64_t job, double step_time_s, const std::string& release) {
   ComparedRun run;
@@ -34,7 +35,7 @@ std::vector<HistorySeries> history_of(const std::vector<ComparedRun>& runs,
                                       const RunSelection& selection, const RunMarkSet& included) {
   TreeClusters trees;
   for (const ComparedRun& run : runs) trees.learn(run.tree, run.cluster);
-  return run_history(history_runs(runs), selection, included, trees);
+  return run_history(history_runs(runs), selection, included, trees).series;
 }
 
 std::vector<ComparedRun> made_runs() {
@@ -82,6 +83,36 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   EXPECT_EQ(history_of(runs, selection, {RunMark::failed})[0].runs.size(), 23U);
   selection.workload = "other";
   EXPECT_TRUE(history_of(runs, selection, {}).empty());
+}
+
+// Each run that was given stands somewhere.
+TEST(RunHistory, SaysWhyARunIsLeftOut) {
+  auto runs = made_runs();
+  runs[1].judgement.summary.status = RunStatus::failed;
+  runs[2].judgement.summary.step_time_s.reset();
+  runs[3].judgement.summary.step_time_s.reset();  // rates only
+  runs[3].judgement.summary.printed_tokens_per_s_per_gpu = 5'000;
+  runs[4].judgement.summary.status = RunStatus::incomplete;
+  runs[4].configuration.set("gpu_count", "8", ConfigSource::llmb_config);
+  const HistoryRuns given = history_runs(runs);
+  const RunHistory history = run_history(given, {}, {}, {});
+  ASSERT_EQ(history.series.size(), 1U);
+  EXPECT_EQ(history.series[0].runs.size(), 20U);
+  const auto& left_out = history.series[0].left_out;
+  ASSERT_EQ(left_out.size(), 3U);
+  EXPECT_EQ(left_out[0].run, 1U);
+  EXPECT_THAT(left_out[0].reason, StartsWith("failed: "));
+  EXPECT_EQ(left_out[1].run, 2U);
+  for (const std::size_t i : {1U, 2U}) {
+    EXPECT_EQ(left_out[i].reason, "No step in the window 11-44 has a step time.");
+  }
+  ASSERT_EQ(history.unplaced.size(), 1U);
+  EXPECT_EQ(history.unplaced[0].run, 4U);
+  EXPECT_THAT(history.unplaced[0].reason, StartsWith("incomplete: "));
+  RunSelection selection;
+  selection.gpu_count = 64;
+  EXPECT_TRUE(run_history(given, selection, {}, {}).unplaced.empty());
+  EXPECT_EQ(run_history(given, selection, {RunMark::failed}, {}).series[0].left_out.size(), 2U);
 }
 
 TEST(RunHistory, NamesTheWindowsOfOtherSeriesOfAConfiguration) {

@@ -6,12 +6,15 @@
 namespace llmb::api {
 namespace {
 
+using testing::HasSubstr;
+
 class History : public ApiTest {
  protected:
-  storage::RunId add(std::int64_t job_id, double step_time_s, const std::string& release) {
+  storage::RunId add(std::int64_t job_id, double step_time_s, const std::string& release,
+                     bool is_traced = false) {
     auto batch = sample_batch(root_, "a", job_id, 49, step_time_s);
     batch.path.launched_at = "2025-12-22T15:" + std::to_string(10 + job_id) + ":00Z";
-    batch.facts.nccl_trace_seen = false;
+    batch.facts.nccl_trace_seen = is_traced;
     batch.facts.nccl = {};
     batch.profiles.reset();
     batch.configuration = {};
@@ -52,6 +55,22 @@ TEST_F(History, ShowsRunsInTimeAndWhereTheyChanged) {
   EXPECT_EQ(change["differences"][0]["after"], "25.07");
   EXPECT_TRUE(get_json("/api/v1/history", {{"gpu_count", "8"}})["series"].empty());
   get_detail("/api/v1/history", {{"gpu_count", "many"}}, 400);
+}
+
+// With its series, or apart where no run of its configuration counts.
+TEST_F(History, NamesTheRunsThatDoNotCountWithTheReason) {
+  add(1, 5.3, "25.05");
+  const auto traced = add(2, 5.3, "25.05", true);
+  const Json series = get_json("/api/v1/history")["series"];
+  ASSERT_EQ(series.size(), 1U);
+  EXPECT_EQ(series[0]["runs"].size(), 1U);
+  ASSERT_EQ(series[0]["left_out"].size(), 1U);
+  EXPECT_EQ(series[0]["left_out"][0]["id"], traced);
+  EXPECT_EQ(series[0]["left_out"][0]["marks"], Json::array({"traced"}));
+  EXPECT_THAT(series[0]["left_out"][0]["reason"].get<std::string>(), HasSubstr("NCCL trace"));
+  const Json all = get_json("/api/v1/history", {{"include", "traced"}});
+  EXPECT_TRUE(all["series"][0]["left_out"].empty());
+  EXPECT_TRUE(all["unplaced"].empty());
 }
 
 }  // namespace

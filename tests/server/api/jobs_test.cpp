@@ -124,6 +124,24 @@ TEST_F(Jobs, AreSubmittedOnceForEveryIdempotencyKey) {
   EXPECT_EQ(job_count(), 2U);
 }
 
+// What Slurm never took makes no second job of it.
+TEST_F(Jobs, ThatSlurmRefusedAreTriedAgainWithTheirKeyAndSaySo) {
+  const std::pair<std::string, std::string> key = {"idempotency-key", "nightly-2"};
+  cluster_->refuse("sbatch: error: invalid partition specified: nowhere");
+  const Json first = json_of(post(kSubmission, {submit_, key}));
+  const http::Response again = post(kSubmission, {submit_, key});
+  EXPECT_EQ(again.status, 202) << "it is not answered as if nothing had been recorded";
+  EXPECT_EQ(json_of(again)["is_repeated"], true);
+  EXPECT_EQ(json_of(again)["jobs"][0]["state"], "submitting");
+  EXPECT_NE(json_of(again)["jobs"][0]["id"], first["jobs"][0]["id"]);
+  EXPECT_EQ(job_count(), 2U);
+  auto lost = *cluster_->jobs.job(json_of(again)["jobs"][0]["id"].get<storage::JobRowId>());
+  lost.is_lost = true;
+  ASSERT_TRUE(cluster_->jobs.update(lost));
+  EXPECT_EQ(post(kSubmission, {submit_, key}).status, 200) << "it may turn up still";
+  EXPECT_EQ(job_count(), 2U);
+}
+
 TEST_F(Jobs, AreRefusedWithWhatIsAllowed) {
   EXPECT_EQ(post("{", {submit_}).status, 400);
   EXPECT_EQ(post(R"({"workload": "pretrain_nemotron4", "wrap": "id"})", {submit_}).status, 400);

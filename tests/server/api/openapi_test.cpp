@@ -227,6 +227,7 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/scaling", "/api/v1/scaling?include=all"},
       {"/api/v1/scaling", "/api/v1/scaling"},
       {"/api/v1/history", "/api/v1/history?include=all"},
+      {"/api/v1/history", "/api/v1/history"},
       {"/api/v1/recipes", "/api/v1/recipes"},
       {"/api/v1/references", "/api/v1/references"},
       {"/api/v1/references/audit", "/api/v1/references/audit"},
@@ -261,7 +262,9 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
   walk.walk(schema_of("/api/v1/push", "200", json), held, "held");
   walk.walk(schema_of("/api/v1/push/text", "200", json, "post"), push_of_text(ingest, held),
             "text");
-  walk.walk({{"$ref", "#/components/schemas/DryRunList"}}, submit({{"dry_run", "true"}}), "dry");
+  const Json& repeated_or_dry = schema_of("/api/v1/jobs", "200", json, "post").at("oneOf");
+  walk.walk(repeated_or_dry.at(0), submit(), "repeated");
+  walk.walk(repeated_or_dry.at(1), submit({{"dry_run", "true"}}), "dry");
   for (const auto& [path, question] : questions) {
     walk.walk(schema_of(path, "200", "application/json"), ask(question), path);
   }
@@ -273,6 +276,15 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
   walk.walk(answer["content"][problem]["schema"], get_json("/api/v1/runs", {{"x", "y"}}, 400),
             "problem");
   walk.expect_all_properties_met();
+}
+
+// A client cannot tell from their names what they leave out.
+TEST_F(OpenApi, SaysWhatEachKindOfChangeMeans) {
+  const Json& kind = document_["components"]["schemas"]["RunChange"]["properties"]["kind"];
+  for (const Json& name : kind["enum"]) {
+    EXPECT_THAT(kind["description"].get<std::string>(),
+                testing::HasSubstr(name.get<std::string>() + ": "));
+  }
 }
 
 TEST_F(OpenApi, ListsTheParametersThatAreAllowed) {

@@ -68,6 +68,16 @@ TEST_F(RunMetrics, ListsRecipesAndReferencesByFilter) {
                                                           {"gpu_count", "512"}})["references"];
   ASSERT_EQ(references.size(), 1U);
   EXPECT_EQ(references[0]["tokens_per_s"], 807684);
+  // As runs are asked for: by an alias, and by the dtype that they say.
+  const auto count = [&](const char* what, const Pairs& query) {
+    return get_json(std::string("/api/v1/") + what, query)[what].size();
+  };
+  for (const char* const what : {"references", "recipes"}) {
+    EXPECT_GT(count(what, {{"workload", "grok1"}}), 0U) << what;
+    EXPECT_EQ(count(what, {{"workload", "grok1"}}), count(what, {{"workload", "pretrain_grok1"}}));
+    EXPECT_EQ(count(what, {{"dtype", "fp8_cs"}}), count(what, {{"dtype", "fp8"}}));
+    EXPECT_EQ(count(what, {{"workload", "grok"}}), 0U);
+  }
   get_detail("/api/v1/references", {{"status", "complete"}}, 400);
 }
 

@@ -229,6 +229,9 @@ TEST_F(ComparingCommands, HistoryShowsRunsInTheOrderOfTheirStarts) {
   ASSERT_EQ(history.at("series").size(), 2U);
   EXPECT_EQ(history["series"][0]["runs"].size(), 2U);
   EXPECT_EQ(history["series"][0]["newest"], "unknown");
+  EXPECT_THAT(table.out, HasSubstr(" (job 14): incomplete: "));
+  ASSERT_EQ(history["series"][1]["left_out"].size(), 1U);
+  EXPECT_EQ(history["series"][1]["left_out"][0]["job_id"], 14);
   EXPECT_EQ(run({"history", "--gpu-count", "8", "experiments"}).exit_code, 1);
   const ProgramRun csv = run({"history", "--format", "csv", "experiments"});
   EXPECT_THAT(csv.out, StartsWith("workload,model_size,dtype,gpu_type,gpu_count,"));

@@ -83,6 +83,19 @@ TEST(ParseCommand, LeavesOutStepsThatACheckpointTouches) {
       run_program({"parse", "--format", "csv", "--without", "checkpoint"}, options);
   EXPECT_EQ(without.exit_code, 0);
   EXPECT_THAT(without.out, HasSubstr("1 step of it left out"));
+  // The table has no sentence for a complete run.
+  const auto row_ends = [&](const std::vector<std::string>& further) {
+    std::vector<std::string> words = {"parse"};
+    words.insert(words.end(), further.begin(), further.end());
+    return run_program(words, options).out;
+  };
+  EXPECT_THAT(row_ends({}), HasSubstr("  in its window checkpoint: 20\n"));
+  EXPECT_THAT(row_ends({"--without", "checkpoint"}),
+              HasSubstr("  in its window checkpoint: 20 (1 left out)\n"));
+  // A run that is not complete has one, and that names none.
+  folder.write(experiment_log_path(kGrok, 1),
+               log.substr(0, log.find("Training epoch 0, iteration 47/")));
+  EXPECT_THAT(row_ends({}), HasSubstr("; in its window checkpoint: 20\n"));
   EXPECT_EQ(run_program({"parse", "--without", "lunch"}, options).exit_code, 2);
   EXPECT_EQ(run_program({"parse", "--compat", "nemo", "--without", "all"}, options).exit_code, 2);
 }

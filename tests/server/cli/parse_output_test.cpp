@@ -18,6 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 nlohmann::json schema() {
@@ -133,6 +134,11 @@ TEST_F(ParseOutput, SpeaksTheLanguageOfTheApi) {
       only_here.push_back(name);
     } else {
       EXPECT_EQ(type_of(parse_schema, property), type_of(api, api_run[name])) << name;
+      const bool is_statistic = name.starts_with("step_time_s_") ||
+                                name.starts_with("tflops_per_gpu_") || name == "window_is_whole";
+      if (is_statistic) {
+        EXPECT_EQ(property["description"], api_run[name]["description"]) << name;
+      }
     }
   }
   for (const auto& [name, property] : api_run.items()) {
@@ -143,7 +149,7 @@ TEST_F(ParseOutput, SpeaksTheLanguageOfTheApi) {
   EXPECT_THAT(only_there,
               UnorderedElementsAre("id", "root_id", "root", "relative_path", "generation",
                                    "is_superseded", "superseded_by", "revision", "first_seen_at",
-                                   "grown_at", "vanished_at", "job", "profiles", "marks", "mfu",
+                                   "grown_at", "vanished_at", "job", "profiles", "mfu",
                                    "speed_against_reference", "tokens_per_s_per_gpu"));
 }
 
@@ -231,6 +237,7 @@ TEST_F(ParseOutput, JsonHoldsTheNumbers) {
 }
 
 TEST_F(ParseOutput, CsvParsesAndAgreesWithTheJson) {
+  folder_.write("t/nsys_profile/profile_12_0_0.nsys-rep", "x");
   const auto document = nlohmann::json::parse(parse({"--format=json"}));
   const auto records = read_csv(parse({"--format=csv"}));
   ASSERT_EQ(records.size(), 5U);
@@ -247,11 +254,18 @@ TEST_F(ParseOutput, CsvParsesAndAgreesWithTheJson) {
         EXPECT_EQ(std::stod(field), expected.get<double>()) << name;
       } else {
         std::string text = expected.is_string() ? expected.get<std::string>() : expected.dump();
+        if (expected.is_array()) {
+          text.clear();
+          for (const auto& one : expected)
+            text += (text.empty() ? "" : ", ") + one.get<std::string>();
+        }
         // Control characters of a log's name leave as text.
         if (const auto at = text.find('\n'); at != std::string::npos) text.replace(at, 1, "\\x0a");
         EXPECT_EQ(field, text) << name;
       }
     }
+    EXPECT_EQ(records[0].back(), "marks");
+    EXPECT_THAT(records[i].back(), StartsWith("profiled"));
   }
 }
 

@@ -229,6 +229,24 @@ TEST_F(DispatcherTest, RepeatsARequestBySubmittingWhatTheFirstDidNot) {
   EXPECT_EQ(submit(3, "key").jobs, second.jobs);
 }
 
+// Slurm may have it: a second one would be a job too many.
+TEST_F(DispatcherTest, RepeatsNoRequestWhoseJobIsLost) {
+  const SubmitOutcome first = submit(1, "key");
+  JobRecord lost = first.jobs.front();
+  lost.state = JobState::not_submitted;
+  lost.is_lost = true;
+  lost.trouble = "sbatch's answer was lost";
+  lost.ended_at = lost.created_at;
+  ASSERT_TRUE(slurm_.store->update(lost));
+  const SubmitOutcome second = submit(1, "key");
+  EXPECT_EQ(slurm_.call_count("sbatch"), 1U);
+  ASSERT_THAT(second.jobs, SizeIs(1));
+  EXPECT_EQ(second.jobs.front().id, lost.id);
+  EXPECT_FALSE(second.has_new());
+  ASSERT_TRUE(second.refusal) << "a command that repeats it is told that nothing runs";
+  EXPECT_EQ(second.refusal->message, lost.trouble);
+}
+
 TEST_F(DispatcherTest, GivesLaunchesOfOneSecondFoldersOfTheirOwn) {
   const SubmitOutcome outcome = submit(5);
   std::set<std::string> folders;
