@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
-#include <optional>
 #include <random>
 
+#include "parser/statistics/best_levels.h"
 #include "parser/statistics/distance_sum.h"
 #include "parser/statistics/median.h"
 
@@ -30,103 +29,90 @@ double best_gain(const PlacedValues& values, std::size_t piece_min) {
   return best;
 }
 
-std::vector<double> residuals_of(std::span<const double> values,
-                                 const std::vector<std::size_t>& changes) {
-  std::vector<double> residuals(values.begin(), values.end());
-  std::size_t begin = 0;
-  for (std::size_t k = 0; k <= changes.size(); ++k) {
-    const std::size_t end = k < changes.size() ? changes[k] : values.size();
-    const double level = median_of(values.subspan(begin, end - begin));
-    for (std::size_t i = begin; i < end; ++i) residuals[i] -= level;
-    begin = end;
+// What lies about levels that were found, and how much of it they have taken.
+class Residuals {
+ public:
+  Residuals(std::span<const double> values, const Levels& levels)
+      : values_(distances_from(values, levels)),
+        level_share_(static_cast<double>(levels.begins.size() + 1) /
+                     static_cast<double>(values.size())) {
+    bound_odd();
   }
-  return residuals;
-}
 
-// Optimal partitioning: the changes that make loss + penalty * changes least.
-std::vector<std::size_t> partition(const PlacedValues& values, double penalty,
-                                   std::size_t piece_min) {
-  const std::size_t count = values.places.size();
-  // losses of pieces that end before `end`, by their begin, are found backwards from it.
-  std::vector<double> best(count + 1, std::numeric_limits<double>::infinity());
-  std::vector<std::size_t> from(count + 1, 0);
-  best[0] = -penalty;
-  DistanceSum loss(values.sorted);
-  for (std::size_t end = piece_min; end <= count; ++end) {
-    loss.clear();
-    for (std::size_t begin = end; begin-- > 0;) {
-      const double own = loss.add(values.places[begin]);
-      if (end - begin < piece_min) continue;
-      const double whole = best[begin] + own + penalty;
-      if (whole < best[end]) {
-        best[end] = whole;
-        from[end] = begin;
-      }
+  const std::vector<double>& values() const { return values_; }
+
+  // Of what they would be about levels that are known: each that is found takes one of as many.
+  double share_left() const { return 1 - level_share_; }
+
+  double mean_size() const {
+    double sum = 0;
+    for (const double value : values_) sum += std::abs(value);
+    return sum / (static_cast<double>(values_.size()) * share_left());
+  }
+
+  // How much a value takes over from the one before: the correlation of neighbours, with what the
+  // levels have taken from it. Levels that are not found yet would be taken for dependence.
+  double dependence() const {
+    double products = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      squares += values_[i] * values_[i];
+      if (i > 0) products += values_[i] * values_[i - 1];
     }
+    if (squares <= 0) return 0;
+    // About the mean of n values that take over phi the correlation is (1 + 3 phi) / n too low
+    // (Kendall 1954); here where phi is 0.5.
+    constexpr double kTaken = 2.5;
+    // Beyond, a series has no levels that could change.
+    constexpr double kMost = 0.9;
+    return std::clamp(products / squares + kTaken * level_share_, 0.0, kMost);
   }
-  std::vector<std::size_t> changes;
-  for (std::size_t end = from[count]; end > 0; end = from[end]) changes.push_back(end);
-  std::reverse(changes.begin(), changes.end());
-  return changes;
+
+ private:
+  // An odd value counts as if it were a few deviations away, where there are enough to tell it.
+  void bound_odd() {
+    constexpr std::size_t kValuesForOdd = 12;
+    constexpr double kOddDeviations = 4;
+    if (values_.size() < kValuesForOdd) return;
+    std::vector<double> sizes;
+    sizes.reserve(values_.size());
+    for (const double value : values_) sizes.push_back(std::abs(value));
+    // Of values of two kinds half lie on the median of their level: nothing is their median.
+    const double usual = std::max(median_of(sizes), mean_size() / 2);
+    const double most = kOddDeviations * kDeviationsPerMad * usual;
+    for (double& value : values_) value = std::clamp(value, -most, most);
+  }
+
+  std::vector<double> values_;
+  double level_share_;
+};
+
+// What a change has to gain at least, in the noise that these residuals show. Of few values only
+// this decides, for they have too few orders to learn it from. Made series without a change
+// (normal, Laplace's, Student's with 3 degrees of freedom) gain as much in one of a hundred at
+// most, and where each value takes over half of the one before in one of twenty; of 6 to 200
+// values. What is gained is of the same values as the noise, about as many levels: overfitting is
+// in the figure.
+double least_gain(const Residuals& residuals, const SegmentationOptions& options) {
+  constexpr double kMeanSizeOfNormal = 0.8;  // of values whose deviation is 1
+  const double noise = std::max(residuals.mean_size(), kMeanSizeOfNormal * options.deviation_min);
+  const double count = static_cast<double>(residuals.values().size());
+  // Values that are all equal gain nothing, and still have no changes.
+  constexpr double kLeast = 1e-9;
+  return std::max(kLeast, (9.5 + 1.2 * std::log(count)) * noise);
 }
 
-// How much a value takes over from the one before, from the correlation of neighbouring differences
-// ((phi - 1) / 2 where it is phi), which a change of level touches in one place only.
-double dependence_of(std::span<const double> values) {
-  std::vector<double> differences;
-  differences.reserve(values.size());
-  for (std::size_t i = 1; i < values.size(); ++i) differences.push_back(values[i] - values[i - 1]);
-  std::vector<double> sizes;
-  sizes.reserve(differences.size());
-  for (const double difference : differences) sizes.push_back(std::abs(difference));
-  constexpr double kClip = 4;  // times the median
-  const double limit = kClip * median_of(sizes);
-  double products = 0;
-  double squares = 0;
-  for (std::size_t i = 0; i < differences.size(); ++i) {
-    differences[i] = std::clamp(differences[i], -limit, limit);
-    squares += differences[i] * differences[i];
-    if (i > 0) products += differences[i] * differences[i - 1];
-  }
-  if (squares <= 0) return 0;
-  // Beyond, a series has no levels that could change.
-  constexpr double kMost = 0.9;
-  return std::clamp(1 + 2 * products / squares, 0.0, kMost);
-}
-
-// What is new in each value, where it takes over `dependence` of the one before, about levels that
-// are not known yet: differences of neighbours, which levels touch in a few places only, made as
-// large as what is new.
-std::vector<double> innovations_of_neighbours(std::span<const double> values, double dependence) {
-  std::vector<double> innovations;
-  innovations.reserve(values.size());
-  const double scale = std::sqrt((1 + dependence) / 2);
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    innovations.push_back((values[i] - values[i - 1]) * scale);
-  }
-  innovations.push_back(0);
-  return innovations;
-}
-
-// The same about levels that were found.
-std::vector<double> innovations_of_levels(std::span<const double> values,
-                                          const std::vector<std::size_t>& changes,
-                                          double dependence) {
-  std::vector<double> innovations = residuals_of(values, changes);
-  for (std::size_t i = innovations.size(); i-- > 1;) {
-    innovations[i] -= dependence * innovations[i - 1];
-  }
-  innovations[0] *= std::sqrt(1 - dependence * dependence);
-  return innovations;
-}
-
-// Series without changes whose values take over `dependence` of the ones before and have these
-// innovations, each time in another order.
+// Series without changes whose values take over `dependence` of the ones before and have the
+// innovations of these residuals, each time in another order.
 class RandomSeries {
  public:
-  RandomSeries(std::span<const double> innovations, double dependence, std::uint64_t seed)
+  RandomSeries(std::vector<double> residuals, double dependence, std::uint64_t seed)
       : dependence_(dependence), random_(seed) {
-    place_values(innovations, innovations_);
+    for (std::size_t i = residuals.size(); i-- > 1;) {
+      residuals[i] -= dependence * residuals[i - 1];
+    }
+    residuals[0] *= std::sqrt(1 - dependence * dependence);
+    place_values(residuals, innovations_);
   }
 
   const PlacedValues& next() {
@@ -150,76 +136,72 @@ class RandomSeries {
   PlacedValues series_;
 };
 
-// What the values gain by a split in random order, in one of so many series: from the gains of
-// random orders, all of them or those that are known so far, which give no more than all do.
-double penalty_of_gains(std::vector<double> gains, const SegmentationOptions& options) {
-  const auto beyond = static_cast<std::size_t>(
-      std::floor(options.false_alarm_rate * static_cast<double>(options.permutations)));
-  double gain = 0;
-  if (gains.size() > beyond) {
-    const auto place = gains.begin() + static_cast<std::ptrdiff_t>(beyond);
-    std::nth_element(gains.begin(), place, gains.end(), std::greater<>());
-    gain = *place;
-  }
-  // Values that are all equal gain nothing, and still have no changes.
-  constexpr double kPenaltyMin = 1e-9;
-  // Two splits at once, around a few odd values, may gain more than twice what one does.
-  constexpr double kOfTwo = 1.2;
-  // What normal values of the standard deviation 1 have as `gain` where there are 8 to 40 of them.
-  constexpr double kGainOfNormal = 5.5;
-  const double gain_min = kGainOfNormal * options.deviation_min;
-  return std::max(kPenaltyMin, kOfTwo * std::max(gain, gain_min));
-}
-
-// Nothing where `is_enough` says of what is known so far that the penalty need not be known better
-// than that it is this one or higher. It is asked a few times only.
-std::optional<double> penalty_of(std::span<const double> innovations, double dependence,
-                                 const SegmentationOptions& options,
-                                 const std::function<bool(double)>& is_enough) {
-  constexpr std::size_t kFirstAsked = 16;
-  std::size_t asked_at = kFirstAsked;
-  RandomSeries series(innovations, dependence, options.seed);
+// What such series gain by a split, in one of so many of them.
+double gain_by_chance(const Residuals& residuals, const SegmentationOptions& options) {
+  RandomSeries series(residuals.values(), residuals.dependence(), options.seed);
   std::vector<double> gains;
   for (std::int64_t i = 0; i < options.permutations; ++i) {
     gains.push_back(best_gain(series.next(), options.piece_min));
-    if (gains.size() < asked_at) continue;
-    asked_at *= 2;
-    if (is_enough(penalty_of_gains(gains, options))) return std::nullopt;
   }
-  return penalty_of_gains(std::move(gains), options);
+  const auto beyond = static_cast<std::ptrdiff_t>(
+      std::floor(options.false_alarm_rate * static_cast<double>(options.permutations)));
+  const auto place = gains.begin() + beyond;
+  std::nth_element(gains.begin(), place, gains.end(), std::greater<>());
+  // Two splits at once, around a few odd values, may gain more than twice what one does.
+  constexpr double kOfTwo = 1.2;
+  return kOfTwo * *place / residuals.share_left();
+}
+
+// How many changes gain most beside what each of them has to gain at least, in the noise that they
+// leave; none where no number of them gains it. Of many changes one alone may gain little.
+std::size_t most_telling(std::span<const double> values, const std::vector<Levels>& all,
+                         const SegmentationOptions& options) {
+  double most = 1;
+  std::size_t told = 0;
+  for (std::size_t changes = 1; changes < all.size(); ++changes) {
+    const double gain = (all[0].loss - all[changes].loss) / static_cast<double>(changes);
+    const double ratio = gain / least_gain(Residuals(values, all[changes]), options);
+    if (ratio <= most) continue;
+    most = ratio;
+    told = changes;
+  }
+  return told;
+}
+
+// The number of changes that makes loss + penalty * changes least.
+std::size_t cheapest(const std::vector<Levels>& all, double penalty) {
+  const auto cost = [&](std::size_t changes) {
+    return all[changes].loss + penalty * static_cast<double>(changes);
+  };
+  std::size_t best = 0;
+  for (std::size_t changes = 1; changes < all.size(); ++changes) {
+    if (cost(changes) < cost(best)) best = changes;
+  }
+  return best;
 }
 
 }  // namespace
 
 std::vector<std::size_t> change_points(std::span<const double> values,
                                        const SegmentationOptions& options) {
-  constexpr int kRounds = 3;
   const std::size_t skipped = values.size() > kSegmentedMax ? values.size() - kSegmentedMax : 0;
   values = values.subspan(skipped);
-  // Fewer have too few orders to tell one from chance.
-  if (values.size() < 3 * options.piece_min) return {};
-  const double dependence = dependence_of(values);
+  if (values.size() < std::max(kChangeValuesMin, 2 * options.piece_min)) return {};
   PlacedValues placed;
   place_values(values, placed);
-  const double gain = best_gain(placed, options.piece_min);
-  // With a higher penalty there are no changes either.
-  const auto finds_nothing = [&](double penalty) {
-    return gain <= penalty && partition(placed, penalty, options.piece_min).empty();
-  };
-  auto penalty =
-      penalty_of(innovations_of_neighbours(values, dependence), dependence, options, finds_nothing);
-  if (!penalty) return {};
-  std::vector<std::size_t> changes = partition(placed, *penalty, options.piece_min);
-  // And then about the levels that were found.
-  for (int round = 0; round < kRounds && !changes.empty(); ++round) {
-    const auto of_levels = penalty_of(innovations_of_levels(values, changes, dependence),
-                                      dependence, options, finds_nothing);
-    if (!of_levels) return {};
-    penalty = std::max(*penalty, *of_levels);
-    std::vector<std::size_t> found = partition(placed, *penalty, options.piece_min);
-    if (found == changes) break;
-    changes = std::move(found);
+  const std::vector<Levels> all = best_levels(placed, options.piece_min);
+  std::size_t chosen = most_telling(values, all, options);
+  // The penalty is that of the noise about the levels that were found, and finds others by it.
+  constexpr int kRounds = 4;
+  for (int round = 0; round < kRounds && chosen > 0; ++round) {
+    const Residuals residuals(values, all[chosen]);
+    const double penalty =
+        std::max(least_gain(residuals, options), gain_by_chance(residuals, options));
+    const std::size_t found = cheapest(all, penalty);
+    if (found == chosen) break;
+    chosen = found;
   }
+  std::vector<std::size_t> changes = all[chosen].begins;
   for (std::size_t& change : changes) change += skipped;
   return changes;
 }

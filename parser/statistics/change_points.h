@@ -1,7 +1,7 @@
 // Where the level of a series changes: penalised segmentation with a robust loss. The loss of a
-// piece is the sum of the distances from its median, so that single odd values change nothing; the
-// penalty is what a split of the same values in random order would gain in one of two hundred
-// series.
+// piece is the sum of the distances from its median, so that single odd values change nothing. The
+// penalty goes by the noise about the levels that are found, and is at least what the same noise in
+// random order would gain by a split in one of two hundred series.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace llmb::parser {
 
 struct SegmentationOptions {
   std::size_t piece_min = 2;        // values on each side of a change
-  double false_alarm_rate = 0.005;  // of a series without a change: what the penalty is of
+  double false_alarm_rate = 0.005;  // of random orders: what the penalty is of
   std::int64_t permutations = 400;
   std::uint64_t seed = 20261122;  // the same series has the same changes each time
   // The values deviate by so much at least, also where rounding makes them equal.
@@ -21,8 +21,11 @@ struct SegmentationOptions {
 };
 
 // The indexes at which a new level begins, rising. `values`: in the order of time; more than
-// kSegmentedMax are too many, and only the newest of them are looked at. Values that depend on the
-// ones before them (told from their differences) have to change by more.
+// kSegmentedMax are too many, and only the newest of them are looked at. Of fewer than
+// kChangeValuesMin none can be told. Values that depend on the ones before them, about their
+// levels, have to change by more. Of series without a change one of a hundred has one by chance at
+// most, and one of twenty where each value takes over half of the one before.
+inline constexpr std::size_t kChangeValuesMin = 6;
 inline constexpr std::size_t kSegmentedMax = 400;
 std::vector<std::size_t> change_points(std::span<const double> values,
                                        const SegmentationOptions& options = {});

@@ -71,9 +71,14 @@ inline constexpr std::string_view kHistoryMethod =
     "with the same bytes are one run. Runs stand in the "
     "order of their starts (of their job ids, where those are not known). Changes of level are "
     "found by penalised segmentation with distances from medians, so that single odd runs are no "
-    "change; the penalty is what runs in random order would gain by a split in one of 200 series, "
-    "raised where runs depend on the ones before. The newest level is called higher or lower where "
-    "the two newest runs both lie three deviations or more from the level before them.";
+    "change; the penalty goes by the noise about the levels, and is raised where runs depend on "
+    "the "
+    "ones before: of series whose level never changed one of 100 has a change by chance at most, "
+    "and "
+    "one of 20 where each run takes over half of the one before. Of fewer than six runs no change "
+    "can "
+    "be told. The newest level is called higher or lower where the two newest runs both lie three "
+    "deviations or more from the level before them.";
 
 using ChangeFinder =
     std::function<std::vector<std::size_t>(std::span<const double>, const SegmentationOptions&)>;

@@ -27,9 +27,11 @@ What a series is:
 
 What a change is:
   A new level of the runs' median step times, found by penalised segmentation with distances from
-  medians: a single odd run is none. In runs whose step time never changed one series of 200 shows
-  a change by chance. The newest level is called slower or faster once the two newest runs both lie
-  three deviations or more beyond the level before them.
+  medians: a single odd run is none. Six runs are the fewest in which one can be told. Where the
+  step time never changed, one series of 100 shows a change by chance at most, and one of 20 where
+  each run takes over half of the one before. The newest level is called slower or faster once the
+  two newest runs both lie three deviations or more beyond the level before them, of six runs at
+  least; of fewer it is unknown.
 
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,

@@ -39,6 +39,26 @@ std::string differences_text(const parser::HistoryChange& change) {
   return text.empty() ? "nothing that is known" : text;
 }
 
+// What the newest runs say; empty where they are on their level.
+std::string newest_words(const parser::HistorySeries& series) {
+  switch (series.newest) {
+    case parser::NewestLevel::steady:
+      return {};
+    case parser::NewestLevel::higher:
+    case parser::NewestLevel::lower:
+      return fmt::format("The two newest runs are {} than their level by more than noise explains.",
+                         newest_name(series.newest));
+    case parser::NewestLevel::unknown:
+      break;
+  }
+  if (!series.changes.empty()) {
+    return "Too few runs since the last change to tell whether the newest are slower.";
+  }
+  return series.runs.size() < parser::kChangeValuesMin
+             ? fmt::format("Too few runs to tell a change: it takes {}.", parser::kChangeValuesMin)
+             : "Too few runs to tell whether the newest are slower.";
+}
+
 const parser::HistoryChange* change_at(const parser::HistorySeries& series, std::size_t run) {
   const auto change = std::find_if(series.changes.begin(), series.changes.end(),
                                    [&](const auto& one) { return one.at == run; });
@@ -88,11 +108,8 @@ void write_history_table(const parser::HistoryRuns& runs, const parser::RunHisto
           "for all of them makes it one.\n",
           series.window, fmt::join(series.other_windows, ", "));
     }
-    if (series.newest == parser::NewestLevel::higher ||
-        series.newest == parser::NewestLevel::lower) {
-      out << "The two newest runs are " << newest_name(series.newest)
-          << " than their level by more than noise explains.\n";
-    }
+    const std::string newest = newest_words(series);
+    if (!newest.empty()) out << newest << '\n';
   }
   if (history.unplaced.empty()) return;
   out << "\nIn no series, as no run of their configuration counts:\n";

@@ -90,49 +90,90 @@ Score score_of(const std::vector<Places>& annotators, const Places& found) {
   return score;
 }
 
-// Normal values of the deviation 1, each of which takes over `dependence` of the one before.
-std::vector<double> made_series(std::mt19937_64& random, std::size_t count, double dependence) {
+// Values of the deviation 1, each of which takes over `dependence` of the one before.
+struct Noise {
+  const char* name;
+  double dependence;
+  bool has_long_tails = false;
+};
+constexpr std::array kNoises = {
+    Noise{"normal, AR(1) 0", 0},     Noise{"normal, AR(1) 0.3", 0.3},
+    Noise{"normal, AR(1) 0.5", 0.5}, Noise{"normal, AR(1) 0.7", 0.7},
+    Noise{"t(3), AR(1) 0", 0, true}, Noise{"t(3), AR(1) 0.5", 0.5, true}};
+
+std::vector<double> made_series(std::mt19937_64& random, std::size_t count, const Noise& noise) {
   std::normal_distribution<double> normal;
+  std::student_t_distribution<double> student(3);
+  const auto next = [&] {
+    return noise.has_long_tails ? student(random) / std::sqrt(3.0) : normal(random);
+  };
+  constexpr int kForgotten = 20;  // values before the first, which is as all others then
+  const double fresh = std::sqrt(1 - noise.dependence * noise.dependence);
+  double value = next();
+  for (int i = 0; i < kForgotten; ++i) value = noise.dependence * value + fresh * next();
   std::vector<double> values;
-  double value = normal(random);
   while (values.size() < count) {
     values.push_back(value);
-    value = dependence * value + std::sqrt(1 - dependence * dependence) * normal(random);
+    value = noise.dependence * value + fresh * next();
   }
   return values;
 }
 
-void print_rates() {
-  constexpr int kSeries = 200;
-  constexpr std::array<std::size_t, 4> kCounts = {12, 20, 40, 100};
-  constexpr std::array kDependences = {0.0, 0.5, 0.7};
-  constexpr std::array kChanges = {2.0, 3.0, 5.0};
-  for (const std::size_t count : kCounts) {
-    for (const double dependence : kDependences) {
+void print_false_alarms() {
+  constexpr int kSeries = 1000;
+  for (const std::size_t count : {5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 40, 100}) {
+    std::printf("made, %3zu values: of unchanged series have a change", count);
+    for (const Noise& noise : kNoises) {
       std::mt19937_64 random(count);
       int alarms = 0;
+      for (int i = 0; i < kSeries; ++i) {
+        alarms += llmb::parser::change_points(made_series(random, count, noise)).empty() ? 0 : 1;
+      }
+      std::printf("%s %.1f %% (%s)", &noise == kNoises.data() ? "" : ",", 100.0 * alarms / kSeries,
+                  noise.name);
+      std::fflush(stdout);
+    }
+    std::printf("\n");
+  }
+}
+
+void print_power() {
+  constexpr int kSeries = 200;
+  constexpr std::array<std::array<std::size_t, 2>, 12> kLevels = {{{2, 4},
+                                                                   {3, 3},
+                                                                   {3, 6},
+                                                                   {4, 4},
+                                                                   {6, 3},
+                                                                   {5, 5},
+                                                                   {8, 4},
+                                                                   {4, 8},
+                                                                   {7, 5},
+                                                                   {12, 8},
+                                                                   {25, 15},
+                                                                   {62, 38}}};
+  constexpr std::array kChanges = {3.0, 5.0, 10.0};
+  for (const auto& [before, after] : kLevels) {
+    std::printf("made, %2zu + %2zu values: of 3, 5 and 10 sigma are found", before, after);
+    for (const Noise& noise : kNoises) {
+      std::mt19937_64 random(before);
       std::array<int, kChanges.size()> found = {};
       for (int i = 0; i < kSeries; ++i) {
-        llmb::parser::SegmentationOptions options;
-        options.seed = static_cast<std::uint64_t>(i);
-        const auto unchanged = made_series(random, count, dependence);
-        alarms += llmb::parser::change_points(unchanged, options).empty() ? 0 : 1;
-        const std::size_t at = count * 5 / 8;
+        const auto unchanged = made_series(random, before + after, noise);
         for (std::size_t k = 0; k < kChanges.size(); ++k) {
           auto values = unchanged;
-          for (std::size_t place = at; place < count; ++place) values[place] += kChanges[k];
-          const auto places = llmb::parser::change_points(values, options);
-          const bool is_found = places.size() == 1 && places[0] + 1 >= at && places[0] <= at + 1;
+          for (std::size_t at = before; at < values.size(); ++at) values[at] += kChanges[k];
+          const auto places = llmb::parser::change_points(values);
+          const bool is_found =
+              places.size() == 1 && places[0] + 1 >= before && places[0] <= before + 1;
           found[k] += is_found ? 1 : 0;
         }
       }
-      std::printf(
-          "made, %3zu values, AR(1) %.1f: %4.1f %% without a change have one; of 2, 3 and 5 "
-          "sigma %3.0f, %3.0f and %3.0f %% are found\n",
-          count, dependence, 100.0 * alarms / kSeries, 100.0 * found[0] / kSeries,
-          100.0 * found[1] / kSeries, 100.0 * found[2] / kSeries);
+      std::printf("%s %.0f, %.0f and %.0f %% (%s)", &noise == kNoises.data() ? "" : ",",
+                  100.0 * found[0] / kSeries, 100.0 * found[1] / kSeries,
+                  100.0 * found[2] / kSeries, noise.name);
       std::fflush(stdout);
     }
+    std::printf("\n");
   }
 }
 
@@ -183,7 +224,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    print_rates();
+    print_false_alarms();
+    print_power();
     if (argc == 2) print_scores(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "change_point_bench: %s\n", error.what());

@@ -59,7 +59,7 @@ TEST(ChangePoints, AreSeldomFoundWhereNothingChanged) {
   MadeSeries made;
   SegmentationOptions options;
   options.permutations = 200;
-  for (const auto& [dependence, allowed] : {std::pair{0.0, 0.02}, std::pair{0.5, 0.05}}) {
+  for (const auto& [dependence, allowed] : {std::pair{0.0, 0.01}, std::pair{0.5, 0.05}}) {
     int alarms = 0;
     for (int i = 0; i < kSeries; ++i) {
       options.seed = static_cast<std::uint64_t>(i);
@@ -81,8 +81,77 @@ TEST(ChangePoints, AreSeldomFoundWhereNothingChanged) {
   EXPECT_GE(found, 80);
 }
 
-// The penalty is what such a series would gain by a split, and no more: by the ratio of variances
-// that holds for very long ones, 76 of these were found.
+// A step is no dependence, and few values are not their own measure of chance: one of 10 sigma
+// among eight was missed as often as found.
+TEST(ChangePoints, AreFoundInShortSeries) {
+  constexpr int kSeries = 200;
+  MadeSeries made;
+  for (const auto& [before, after] :
+       {std::pair{3, 3}, std::pair{3, 6}, std::pair{4, 4}, std::pair{6, 3}, std::pair{5, 5},
+        std::pair{8, 4}, std::pair{4, 8}, std::pair{12, 8}}) {
+    const auto at = static_cast<std::size_t>(before);
+    int found = 0;
+    for (int i = 0; i < kSeries; ++i) {
+      auto values = made.noise(at + static_cast<std::size_t>(after));
+      for (std::size_t k = at; k < values.size(); ++k) values[k] += 10;
+      const auto changes = change_points(values);
+      found += changes.size() == 1 && changes[0] == at ? 1 : 0;
+    }
+    std::cout << fmt::format("{} + {} values: a change of 10 sigma is found in {:.1f} %\n", before,
+                             after, 100.0 * found / kSeries);
+    EXPECT_GE(found, kSeries * 95 / 100) << before << " + " << after;
+  }
+  EXPECT_THAT(change_points(std::vector{3.93, 3.90, 3.90, 3.93, 4.22, 4.20, 4.19, 4.22}),
+              ElementsAre(4));
+}
+
+TEST(ChangePoints, AreSeldomFoundInShortSeriesWhereNothingChanged) {
+  constexpr int kSeries = 2000;
+  MadeSeries made;
+  for (const std::size_t count : {6, 7, 8, 9, 10, 12, 15, 20}) {
+    for (const auto& [dependence, allowed] : {std::pair{0.0, 0.01}, std::pair{0.5, 0.05}}) {
+      int alarms = 0;
+      for (int i = 0; i < kSeries; ++i) {
+        alarms += change_points(made.noise(count, dependence)).empty() ? 0 : 1;
+      }
+      const double rate = static_cast<double>(alarms) / kSeries;
+      std::cout << fmt::format("{} values, AR(1) {}: {:.2f} % of unchanged series have a change\n",
+                               count, dependence, 100 * rate);
+      EXPECT_LE(rate, allowed) << count << " values, AR(1) " << dependence;
+    }
+  }
+}
+
+// Half of such values lie on the median of an odd number of them.
+TEST(ChangePoints, AreNotFoundAmongValuesOfTwoKinds) {
+  for (const std::size_t count : {6, 12, 20, 31, 100}) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(i % 2 == 0 ? 1.0 : 1.1);
+    EXPECT_THAT(change_points(values), IsEmpty()) << count;
+    for (std::size_t i = 0; i < count; ++i) values[i] = i % 3 == 0 ? 1.0 : 1.1;
+    EXPECT_THAT(change_points(values), IsEmpty()) << count;
+  }
+}
+
+TEST(ChangePoints, AreNotToldOfFewerThanSixValues) {
+  EXPECT_THAT(change_points(std::vector{1.0, 1.1, 1.0, 9.0, 9.1}), IsEmpty());
+  EXPECT_THAT(change_points(std::vector{1.0, 1.1, 1.0, 9.0, 9.1, 9.0}), ElementsAre(3));
+}
+
+// One alone would leave most of the bump as noise.
+TEST(ChangePoints, AreFoundWhereALevelComesBack) {
+  constexpr int kSeries = 100;
+  MadeSeries made;
+  int found = 0;
+  for (int i = 0; i < kSeries; ++i) {
+    auto values = made.noise(15);
+    for (std::size_t k = 5; k < 10; ++k) values[k] += 10;
+    const auto changes = change_points(values);
+    found += changes == std::vector<std::size_t>{5, 10} ? 1 : 0;
+  }
+  EXPECT_GE(found, 90);
+}
+
 TEST(ChangePoints, AreFoundAmongDependentValues) {
   MadeSeries made;
   int found = 0;
@@ -94,7 +163,7 @@ TEST(ChangePoints, AreFoundAmongDependentValues) {
   }
   std::cout << fmt::format("20 values, AR(1) 0.5: a change of 5 sigma is found in {} of 200\n",
                            found);
-  EXPECT_GE(found, 90);
+  EXPECT_GE(found, 170);
 }
 
 TEST(NewestLevel, IsToldByTwoValues) {

@@ -49,6 +49,16 @@ TEST(RepeatNoise, LeavesOutThatALevelChanged) {
   EXPECT_NEAR(deviation_of(noise), 0.001, 1e-4);
 }
 
+TEST(RepeatNoise, LeavesOutThatTheLevelOfAFewRunsChanged) {
+  std::vector<double> values;
+  for (const double step_time_s : {3.93, 3.90, 3.90, 3.93, 4.22, 4.20, 4.19, 4.22}) {
+    values.push_back(std::log(step_time_s));
+  }
+  const RepeatNoise noise = noise_of_repeats(values);
+  EXPECT_EQ(noise.degrees_of_freedom, 6);
+  EXPECT_LT(deviation_of(noise), 0.005);
+}
+
 TEST(RepeatNoise, BoundsAnOddRun) {
   std::vector<double> values = level(20, 1.5, 0.001);
   const double without = deviation_of(noise_of_repeats(values));

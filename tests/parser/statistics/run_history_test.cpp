@@ -68,6 +68,19 @@ TEST(RunHistory, NamesChangesAndWhatChangedThere) {
   EXPECT_EQ(series.newest, NewestLevel::steady);
 }
 
+TEST(RunHistory, NamesAChangeOfEightRuns) {
+  std::vector<ComparedRun> runs;
+  for (const double step_time_s : {3.93, 3.90, 3.90, 3.93, 4.22, 4.20, 4.19, 4.22}) {
+    const auto job = static_cast<std::int64_t>(runs.size()) + 1;
+    runs.push_back(run_at(job, step_time_s, job > 4 ? "26.02" : "25.12"));
+  }
+  const HistorySeries series = history_of(runs, {}, {}).at(0);
+  ASSERT_EQ(series.changes.size(), 1U);
+  EXPECT_EQ(series.changes[0].at, 4U);
+  EXPECT_EQ(series.changes[0].differences.at(0).key, "release");
+  EXPECT_EQ(series.newest, NewestLevel::unknown) << "the new level has four runs";
+}
+
 TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   auto runs = made_runs();
   runs[0].configuration.set("gpu_count", "128", ConfigSource::llmb_config);

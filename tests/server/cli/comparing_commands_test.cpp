@@ -225,6 +225,7 @@ TEST_F(ComparingCommands, HistoryShowsRunsInTheOrderOfTheirStarts) {
   const ProgramRun table = run({"history", "experiments"});
   EXPECT_EQ(table.exit_code, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("pretrain_grok1 314b fp8 gb200 on 128 GPUs\n==="));
+  EXPECT_THAT(table.out, HasSubstr("\nToo few runs to tell a change: it takes 6.\n"));
   const json history = json::parse(run({"history", "--format", "json", "experiments"}).out);
   ASSERT_EQ(history.at("series").size(), 2U);
   EXPECT_EQ(history["series"][0]["runs"].size(), 2U);
