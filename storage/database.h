@@ -78,6 +78,9 @@ class Writer {
   // watches any more, become this root's; `left_out`: paths of those that somebody watches. Returns
   // how many.
   std::int64_t gather_runs(RootId root, const std::vector<std::string>& left_out);
+  // Forgets a watched tree of which nothing is stored, and that nobody else writes; false where
+  // there is no such one, and nothing changes.
+  bool forget_root(const std::string& path);
   void record_scan(RootId root, const std::string& scanned_at, double scan_s,
                    std::int64_t files_seen, const std::string& error);
 
@@ -247,13 +250,14 @@ class Reader {
     std::int64_t runs = 0;
     std::int64_t steps = 0;
     std::int64_t parked = 0;
-    std::int64_t hung = 0;  // runs whose logs fell silent without a word
     // When the log of a running run that is silent for longest grew last; nothing: none runs.
     std::optional<std::string> longest_silent_since;
     std::uint64_t database_bytes = 0;
     std::uint64_t wal_bytes = 0;
   };
   Totals totals();
+  // Runs that hang, whose logs grew last at `since` or later.
+  std::int64_t hung_run_count(parser::Instant since);
 
  private:
   struct Impl;

@@ -170,6 +170,22 @@ std::vector<CheckedRoot> watched_roots(Connection& connection) {
   return roots;
 }
 
+std::vector<std::string> parked_logs(Connection& connection) {
+  std::vector<std::string> parked;
+  Statement select(connection,
+                   "SELECT root.path, relative_path, reason FROM parked_file"
+                   " JOIN root ON root.id = root_id ORDER BY parked_at DESC, relative_path");
+  std::int64_t count = 0;
+  while (select.step()) {
+    if (++count > kFindingsMax) continue;
+    const std::string root = select.read_text();
+    const std::string log = select.read_text();
+    parked.push_back(fmt::format("{}/{}: {}", root, log, select.read_text()));
+  }
+  if (count > kFindingsMax) parked.push_back(fmt::format("and {} more", count - kFindingsMax));
+  return parked;
+}
+
 void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& check) {
   Questions questions(check);
   if (check.is_file) {
@@ -178,6 +194,7 @@ void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& chec
   check.runs = questions.ask([&] { return connection.read_one_integer(kCountRuns); });
   check.steps = questions.ask([&] { return connection.read_one_integer(kCountSteps); });
   check.roots = questions.ask([&] { return watched_roots(connection); });
+  check.parked = questions.ask([&] { return parked_logs(connection); });
   if (depth == CheckDepth::quick) return;
   const auto has = [&](std::string_view table) {
     return questions.ask([&] { return has_table(connection, table); }).value_or(false);

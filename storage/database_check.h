@@ -35,6 +35,7 @@ struct DatabaseCheck {
   std::optional<Sentences> miscounted;     // runs whose number of steps is not that of their rows
   std::optional<Sentences> wrong_tallies;  // of runs, by which lists count
   std::optional<std::vector<CheckedRoot>> roots;  // the watched trees
+  std::optional<Sentences> parked;                // logs that could not be read, each with why
 
   // A file without a table, as of a database that is yet to be made: of it nothing is asked.
   bool is_empty() const { return is_file && schema_version == 0; }

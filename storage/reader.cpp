@@ -425,8 +425,6 @@ Reader::Totals Reader::totals() {
     totals.runs = connection.read_one_integer("SELECT count(*) FROM run");
     totals.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
     totals.parked = connection.read_one_integer("SELECT count(*) FROM parked_file");
-    totals.hung = connection.read_one_integer(
-        "SELECT count(*) FROM run WHERE failure_cause = 'hung' AND is_superseded = 0");
     Statement& quietest = connection.kept(
         "SELECT min(grown_at) FROM run WHERE status = 'running' AND is_superseded = 0");
     if (quietest.step()) totals.longest_silent_since = quietest.read_optional_text();
@@ -435,6 +433,18 @@ Reader::Totals Reader::totals() {
     totals.database_bytes = bytes.database;
     totals.wal_bytes = bytes.write_ahead_log;
     return totals;
+  });
+}
+
+std::int64_t Reader::hung_run_count(parser::Instant since) {
+  return impl_->ask([&] {
+    Statement& count = impl_->connection.kept(
+        "SELECT count(*) FROM run WHERE failure_cause = 'hung' AND is_superseded = 0"
+        " AND grown_at >= ?");
+    count.text(parser::instant_text(since));
+    const std::int64_t hung = count.step() ? count.read_integer() : 0;
+    count.reset();
+    return hung;
   });
 }
 

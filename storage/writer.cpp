@@ -277,6 +277,26 @@ RootId Writer::upsert_root(const std::string& path, const std::string& cluster) 
   return id;
 }
 
+bool Writer::forget_root(const std::string& path) {
+  Connection& connection = impl_->connection;
+  bool is_forgotten = false;
+  impl_->commit_change([&] {
+    Statement& find = connection.kept(
+        "SELECT id FROM root WHERE path = ? AND pushed_from = ''"
+        " AND NOT EXISTS (SELECT 1 FROM run WHERE run.root_id = root.id)"
+        " AND NOT EXISTS (SELECT 1 FROM removed_log WHERE removed_log.root_id = root.id)");
+    find.text(path);
+    is_forgotten = find.step();
+    const RootId id = is_forgotten ? find.read_integer() : 0;
+    find.reset();
+    if (!is_forgotten) return false;
+    connection.kept("DELETE FROM parked_file WHERE root_id = ?").integer(id).run();
+    connection.kept("DELETE FROM root WHERE id = ?").integer(id).run();
+    return true;
+  });
+  return is_forgotten;
+}
+
 void Writer::record_scan(RootId root, const std::string& scanned_at, double scan_s,
                          std::int64_t files_seen, const std::string& error) {
   impl_->commit_change([&] {

@@ -218,8 +218,9 @@ constexpr std::array kClasses = {
     FailureClass{
         "hung",
         consequence,
-        "The log fell silent without a word, for 20 step times and two minutes or more: a rank "
-        "hangs, or the job was killed from outside. See the job's state (squeue, sacct).",
+        "The log fell silent without a word, for 20 step times and two minutes or more, and less "
+        "than a day ago when that was found: a rank hangs, or the job was killed from outside. See "
+        "the job's state (squeue, sacct).",
         {}},
 };
 

@@ -228,6 +228,9 @@ void decide(const StatusEvidence& evidence, bool has_step_times, bool may_still_
   if (evidence.segment.nan_step_count > 0) {
     summary.status = RunStatus::invalid;
     summary.status_reason = nan_reason(evidence);
+  } else if (evidence.coverage.is_whole() && evidence.coverage.is_mostly_skipped()) {
+    summary.status = RunStatus::invalid;
+    summary.status_reason = skipped_window_reason(evidence);
   } else if (evidence.coverage.is_whole() && end_was_reached(evidence, may_still_grow)) {
     summary.status = RunStatus::complete;
     summary.status_reason = complete_reason(evidence);
@@ -338,10 +341,13 @@ bool has_timed_steps(std::span<const StepSample> samples, const Window& window) 
   return !has_steps;
 }
 
+bool is_unfinished(RunStatus status) {
+  return status == RunStatus::running || status == RunStatus::incomplete;
+}
+
 // Why a run is not complete.
 std::string failure_cause(const StatusEvidence& evidence, RunStatus status) {
-  const bool is_unfinished = status == RunStatus::running || status == RunStatus::incomplete;
-  if (is_unfinished && evidence.is_hung()) return "hung";
+  if (is_unfinished(status) && evidence.is_hung()) return "hung";
   if (status == RunStatus::complete || status == RunStatus::running) return {};
   return evidence.ending_failure != nullptr ? evidence.ending_failure->cause : "";
 }
@@ -398,6 +404,7 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
   if (silence) {
     evidence.silent_s = silence->silent_s;
     evidence.step_time_s = silence->step_time_s;
+    evidence.silent_since = silence->since;
   }
   decide(evidence, has_step_times, may_still_grow, summary);
   summary.is_function_check = is_function_check(facts, evidence);
@@ -405,7 +412,9 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
     summary.status_reason += "; a function check: one step after a checkpoint was loaded";
   }
   summary.failure_cause = failure_cause(evidence, summary.status);
-  if (summary.failure_cause == "hung") summary.silent_s = evidence.silent_s;
+  if (is_unfinished(summary.status) && evidence.fell_silent_without_a_word()) {
+    summary.silent_s = evidence.silent_s;
+  }
   return summary;
 }
 

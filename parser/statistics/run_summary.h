@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/foundation/instant.h"
 #include "parser/log_facts.h"
 #include "parser/statistics/window_statistics.h"
 #include "parser/step_interruption.h"
@@ -21,8 +22,9 @@ enum class RunStatus {
   complete,    // the whole window with step times, and the true last iteration
   incomplete,  // ended, without a failure line, before it was complete
   failed,      // a failure line explains why it is not complete
-  invalid,     // NaN or infinite loss, or NaN gradient norm, in the segment that counts
-  no_data,     // no step in the log (or none with a step time)
+  invalid,  // NaN or infinite loss in the segment that counts, or a gradient norm that is NaN for
+            // longer than steps are skipped, or not finite in most steps of the window
+  no_data,  // no step in the log (or none with a step time)
 };
 
 std::string_view run_status_name(RunStatus status);
@@ -34,10 +36,11 @@ struct RunSummary {
   std::string status_reason;
   Window window;
   // Why it is not complete: the class of the failure that came first (see failure_class.h), "hung"
-  // where a log fell silent without a word, also of a running one. Empty for a complete run, and
-  // where nothing shows it.
+  // where a log fell silent without a word less than a day ago, also of a running one. Empty for a
+  // complete run, and where nothing shows it.
   std::string failure_cause;
-  // Of a hung run: how long the log had been silent when that was found.
+  // Of a log that fell silent without a word: for how long it had been when that was found. Of a
+  // hung run less than a day.
   std::optional<double> silent_s;
   // The segment that counts: the last one that holds the whole window, else the last one.
   std::int32_t segment = 0;
@@ -66,6 +69,7 @@ struct RunSummary {
 struct Silence {
   double silent_s = 0;
   double step_time_s = 0;  // typical of the log; 0: not known, and nothing is called hung
+  std::optional<Instant> since = {};  // for the words; else these say how many days
 };
 
 // So many of the newest steps tell how long one takes now.

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace llmb::parser {
 namespace {
+
+constexpr double kToldInSecondsS = 2 * 3'600;
+constexpr std::size_t kDayLength = 10;  // of "2024-01-01" in an instant's text
 
 std::string plural(std::int64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -121,15 +125,30 @@ std::string what_values_are(const StatusEvidence& evidence) {
     text += "; of " + plural(coverage.hidden_steps, "step") +
             " in it the program prints no time, because its profiler started or stopped there";
   }
+  if (coverage.skipped_steps > 0) {
+    text +=
+        fmt::format("; in {} of the {} of it that print a gradient norm that is NaN or infinite",
+                    coverage.skipped_steps, plural(coverage.steps_with_norm, "step"));
+  }
   return text + what_touches(evidence);
 }
 
-// "for 900 s, 120 step times"
-std::string silence(const StatusEvidence& evidence) {
-  const auto silent_s = static_cast<std::int64_t>(*evidence.silent_s);
-  const auto steps = static_cast<std::int64_t>(*evidence.silent_s / evidence.step_time_s);
-  return fmt::format("silent for {} s, {} step times: hung, or killed without a word", silent_s,
-                     steps);
+// "silent for 900 s, 120 step times: hung, or killed without a word"
+std::string recent_silence(const StatusEvidence& evidence) {
+  const double silent_s = *evidence.silent_s;
+  const auto steps = static_cast<std::int64_t>(silent_s / evidence.step_time_s);
+  const std::string span = silent_s < kToldInSecondsS
+                               ? fmt::format("{} s", static_cast<std::int64_t>(silent_s))
+                               : fmt::format("{:.1f} h", silent_s / 3'600);
+  return fmt::format("silent for {}, {} step times: hung, or killed without a word", span, steps);
+}
+
+// "silent since 2024-01-01"
+std::string long_silence(const StatusEvidence& evidence) {
+  if (evidence.silent_since) {
+    return "silent since " + instant_text(*evidence.silent_since).substr(0, kDayLength);
+  }
+  return "silent for " + plural(static_cast<std::int64_t>(*evidence.silent_s / 86'400), "day");
 }
 
 }  // namespace
@@ -139,9 +158,13 @@ bool StatusEvidence::is_silent_for_long() const {
          *silent_s >= std::max(kHungStepTimes * step_time_s, kHungAtLeastS);
 }
 
-bool StatusEvidence::is_hung() const {
+bool StatusEvidence::fell_silent_without_a_word() const {
   return is_silent_for_long() && ending_failure == nullptr && finish_marker == nullptr &&
          !last_was_reached();
+}
+
+bool StatusEvidence::is_hung() const {
+  return fell_silent_without_a_word() && *silent_s < kHungLessThanS;
 }
 
 std::int64_t logging_interval(const StatusEvidence& evidence) {
@@ -202,6 +225,16 @@ std::string nan_reason(const StatusEvidence& evidence) {
   return text + history(evidence);
 }
 
+std::string skipped_window_reason(const StatusEvidence& evidence) {
+  const WindowCoverage& coverage = evidence.coverage;
+  return fmt::format(
+             "the gradient norm is NaN or infinite in {} of the {} of {} that print one: an "
+             "optimizer skips such a step, so its time is of no training; the run reached {}",
+             coverage.skipped_steps, plural(coverage.steps_with_norm, "step"),
+             window_name(evidence), reached(evidence)) +
+         history(evidence);
+}
+
 std::string unfinished_reason(const StatusEvidence& evidence, bool is_running) {
   std::string text;
   const bool is_whole = evidence.coverage.is_whole();
@@ -227,9 +260,10 @@ std::string unfinished_reason(const StatusEvidence& evidence, bool is_running) {
   } else if (evidence.finish_marker != nullptr && !is_running && !all_were_run) {
     text += "; the program ended by itself: " + quoted(*evidence.finish_marker);
   } else if (evidence.is_hung()) {
-    text += "; the log is " + silence(evidence);
+    text += "; the log is " + recent_silence(evidence);
   } else if (!is_running && !all_were_run) {
     text += "; the log shows no cause";
+    if (evidence.fell_silent_without_a_word()) text += ", and is " + long_silence(evidence);
   }
   return text + history(evidence);
 }

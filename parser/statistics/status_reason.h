@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "parser/foundation/instant.h"
 #include "parser/log_facts.h"
 #include "parser/statistics/window_coverage.h"
 #include "parser/window.h"
@@ -15,6 +16,9 @@ namespace llmb::parser {
 // steps are short only after a while in which a checkpoint may be saved, or an evaluation done.
 inline constexpr double kHungStepTimes = 20;
 inline constexpr double kHungAtLeastS = 120;
+// That a log hangs is an alarm: of one that is silent for a day when it is looked at, nobody is
+// told in time. Its reason says since when.
+inline constexpr double kHungLessThanS = 86'400;
 
 // What is known of the segment that counts when its status is decided. The pointers are into
 // LogFacts, or null.
@@ -31,7 +35,8 @@ struct StatusEvidence {
   std::optional<std::int64_t> later_last_iteration;  // the highest that a later segment reached
 
   std::optional<double> silent_s;  // no byte came for so long, without a cause
-  double step_time_s = 0;          // typical of the log, to compare it with
+  std::optional<Instant> silent_since;
+  double step_time_s = 0;  // typical of the log, to compare it with
 
   // A scheduler or launcher says, after the last step, that processes ended.
   bool end_is_announced = false;
@@ -40,6 +45,7 @@ struct StatusEvidence {
   bool end_is_last = false;
 
   bool is_silent_for_long() const;
+  bool fell_silent_without_a_word() const;
   bool is_hung() const;
 
   bool last_was_reached() const {
@@ -56,6 +62,8 @@ std::string no_step_reason(const LogEvent* failure, bool is_running, bool end_is
 std::string no_step_time_reason(const StatusEvidence& evidence);
 std::string complete_reason(const StatusEvidence& evidence);
 std::string nan_reason(const StatusEvidence& evidence);
+// Of a whole window that is_mostly_skipped().
+std::string skipped_window_reason(const StatusEvidence& evidence);
 // Why it is not complete; `is_running` chooses the tense.
 std::string unfinished_reason(const StatusEvidence& evidence, bool is_running);
 

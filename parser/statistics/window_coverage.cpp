@@ -37,6 +37,10 @@ constexpr std::array<std::string_view, 3> kTokenRates = {"tps", "Tokens/s/device
 constexpr std::string_view kEnergyPerGpu = "energy per GPU (J/iter/GPU)";
 
 void add_printed_figures(const StepSample& sample, WindowCoverage& coverage) {
+  if (sample.grad_norm) {
+    ++coverage.steps_with_norm;
+    if (!std::isfinite(*sample.grad_norm)) ++coverage.skipped_steps;
+  }
   const double energy = extra_field(sample, kEnergyPerGpu);
   if (energy > 0 && std::isfinite(energy)) coverage.energy_j_per_gpu.push_back(energy);
   for (const std::string_view name : kTokenRates) {

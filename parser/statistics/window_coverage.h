@@ -28,6 +28,9 @@ struct WindowCoverage {
   // The iterations that something beside training touches, whether they count or not.
   std::map<StepInterruption, std::vector<std::int64_t>> interrupted;
   std::int64_t left_out_steps = 0;  // of those: not wanted, so their values are not kept
+  // Steps with a value that print a gradient norm, and those of them whose norm is NaN or infinite.
+  std::int64_t steps_with_norm = 0;
+  std::int64_t skipped_steps = 0;
   // No step has a time, and some have a rate.
   bool has_rates_only = false;
   // Over 1: each line is the mean of so many iterations, of which the window holds whole ones.
@@ -36,6 +39,8 @@ struct WindowCoverage {
 
   std::int64_t steps_with_value() const { return steps_with_time + steps_with_rate; }
   bool is_whole() const { return !first_missing_iteration.has_value(); }
+  // An optimizer skips a step whose gradient is not finite: such times are not of training.
+  bool is_mostly_skipped() const { return 2 * skipped_steps > steps_with_norm; }
 };
 
 // `samples`: all of one segment, ordered by iteration. `without`: steps that one of these touches

@@ -1,6 +1,7 @@
 #include "server/api/job_json.h"
 
 #include "server/dispatch/launch_variables.h"
+#include "server/dispatch/submission.h"
 
 namespace llmb::api {
 namespace {
@@ -51,6 +52,12 @@ Json job_details_json(const storage::JobRecord& job, const std::vector<storage::
   return json;
 }
 
+Json plan_notes_json(const std::vector<std::string>& notes) {
+  Json json = Json::array();
+  for (const std::string& note : notes) json.push_back(dispatch::in_keys(note));
+  return json;
+}
+
 Json dry_run_json(const dispatch::DryRun& run) {
   Json json;
   json["experiment"] = run.plan.experiment;
@@ -59,7 +66,7 @@ Json dry_run_json(const dispatch::DryRun& run) {
     json["values"].push_back(
         {{"name", value.name}, {"value", value.value}, {"origin", value.origin}});
   }
-  json["notes"] = run.plan.notes;
+  json["notes"] = plan_notes_json(run.plan.notes);
   json["nodes"] = run.plan.nodes;
   json["ranks_per_node"] = run.plan.ranks_per_node;
   json["run_folder"] = run.place.run_folder;

@@ -38,13 +38,13 @@ void require_json(const http::Request& request) {
 std::vector<dispatch::Submission> read_submissions(const http::Request& request) {
   require_json(request);
   auto submissions = dispatch::parse_submissions(request.body);
-  if (!submissions) throw bad_request(submissions.error().message);
+  if (!submissions) throw bad_request(dispatch::in_keys(submissions.error().message));
   return std::move(*submissions);
 }
 
 http::Response dry_run(Context& context, const std::vector<dispatch::Submission>& submissions) {
   const auto runs = context.options.dispatcher->dry_run(submissions);
-  if (!runs) throw bad_request(runs.error().message);
+  if (!runs) throw bad_request(dispatch::in_keys(runs.error().message));
   Json json = {{"dry_runs", Json::array()}};
   for (const dispatch::DryRun& run : *runs) json["dry_runs"].push_back(dry_run_json(run));
   return http::json_response(to_text(json));
@@ -57,10 +57,12 @@ Json jobs_json(const std::vector<storage::JobRecord>& jobs) {
 }
 
 http::Response submit_response(const SubmitOutcome& outcome) {
-  if (outcome.refusal) return dispatch_problem(*outcome.refusal);
+  if (outcome.refusal) {
+    return dispatch_problem({outcome.refusal->kind, dispatch::in_keys(outcome.refusal->message)});
+  }
   const Json json = {{"jobs", jobs_json(outcome.jobs)},
                      {"is_repeated", outcome.is_repeated},
-                     {"notes", outcome.notes}};
+                     {"notes", plan_notes_json(outcome.notes)}};
   http::Response response = http::json_response(to_text(json), outcome.has_new() ? 202 : 200);
   response.cache_control = "no-store";
   if (outcome.jobs.size() == 1) {

@@ -18,9 +18,13 @@ constexpr std::array kStatuses = {parser::RunStatus::running,    parser::RunStat
                                   parser::RunStatus::incomplete, parser::RunStatus::failed,
                                   parser::RunStatus::invalid,    parser::RunStatus::no_data};
 
+// An alarm of days ago is none.
+constexpr std::chrono::hours kHungLately{24};
+
 struct DatabaseFigures {
   storage::Reader::Totals totals;
   storage::RemovalTotal removed;
+  std::int64_t hung = 0;
   std::array<std::int64_t, kStatuses.size()> runs_by_status{};
 };
 
@@ -28,6 +32,8 @@ DatabaseFigures read_figures(storage::Reader& reader) {
   DatabaseFigures figures;
   figures.totals = reader.totals();
   figures.removed = reader.removal_total();
+  figures.hung = reader.hung_run_count(
+      std::chrono::floor<parser::Instant::duration>(dispatch::wall_now()) - kHungLately);
   for (std::size_t i = 0; i < kStatuses.size(); ++i) {
     storage::RunFilter filter;
     filter.status = {kStatuses[i]};
@@ -66,8 +72,8 @@ void write_database(OpenMetricsText& text, const DatabaseFigures& figures) {
   for (std::size_t i = 0; i < kStatuses.size(); ++i) {
     text.sample("", {{"status", parser::run_status_name(kStatuses[i])}}, figures.runs_by_status[i]);
   }
-  gauge(text, "llmb_runs_hung", "", "Runs whose logs fell silent without a word.",
-        figures.totals.hung);
+  gauge(text, "llmb_runs_hung", "", "Runs whose logs fell silent without a word in the last day.",
+        figures.hung);
   text.begin_family("llmb_runs_longest_silence_seconds", "gauge", "seconds",
                     "For how long the log of a running run has not grown, of the most silent one.");
   text.sample("", {}, longest_silence_s(figures.totals));

@@ -26,7 +26,7 @@ Json root_json(const storage::RootRecord& root, const std::vector<ingest::RootSt
   json["is_pushed"] = !root.pushed_from.empty();
   json["last_scan_at"] = nullable(root.last_scan_at);
   json["last_scan_s"] = number(root.last_scan_s);
-  json["files_seen"] = root.files_seen;
+  json["files_seen"] = root.pushed_from.empty() ? Json(root.files_seen) : Json(nullptr);
   json["error"] = null_if_empty(root.error);
   json["hangs_since"] = hangs_since_json(watched, root.id);
   return json;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -28,7 +29,10 @@
 namespace llmb::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::chrono::seconds kDoctorPatience{5};
+constexpr std::chrono::seconds kWalkAtMost{3};
 constexpr std::uint64_t kMebibyte = 1ULL << 20;
 constexpr std::uint64_t kFreeAtLeast = 64 * kMebibyte;
 constexpr std::uint64_t kFreeComfortably = 1024 * kMebibyte;
@@ -43,11 +47,11 @@ constexpr const char* kDoctorFooter = R"(Examples:
 What it looks at: whether the file can be opened and is ours, stands on a local disk, and has a
 schema that this program knows; whether its pages, rows and indices agree (PRAGMA integrity_check),
 every reference leads somewhere, and every run has the steps it says; how much room its disk has;
-and whether each tree answers and can be listed (one that is not there, and of which
-nothing is stored, is a warning). What
-damage keeps from being read is not checked (not_checked in JSON), which is no word of it being
-well. It changes nothing, and a daemon may go on writing meanwhile. A thorough look reads the whole
-file, some seconds a gigabyte.
+which logs could not be read when ingest last tried (a warning each); and whether each tree answers
+and can be listed (one that is not there, and of which nothing is stored, is a warning), and in it
+every folder, as far as three seconds go (not with --quick). What damage keeps from being read is
+not checked (not_checked in JSON), which is no word of it being well. It changes nothing, and a
+daemon may go on writing meanwhile. A thorough look reads the whole file, some seconds a gigabyte.
 
 Exit codes: 0 nothing is wrong (there may be warnings), 1 something is, 2 wrong arguments.
 )";
@@ -152,6 +156,20 @@ Finding place_of(const std::string& database) {
   }
 }
 
+void add_parked(const storage::DatabaseCheck& check, Findings& findings) {
+  if (!check.parked) {
+    findings.push_back({"parked_log", Verdict::not_checked,
+                        check.is_empty() ? kEmpty : std::string("logs: ") + kUnreadable});
+    return;
+  }
+  for (const std::string& log : *check.parked) {
+    findings.push_back({"parked_log", Verdict::warning, log});
+  }
+  if (check.parked->empty()) {
+    findings.push_back({"parked_log", Verdict::well, "no log that was found could not be read"});
+  }
+}
+
 struct LookedAtRoot {
   Finding finding;
   bool is_absent = false;  // there is no folder of that name
@@ -173,12 +191,60 @@ LookedAtRoot look_at_root(const std::string& path) {
   return {{"root", Verdict::well, path + ": answers, and can be listed"}};
 }
 
+// Whose logs are not seen. Breaks off at `until`: a tree may have a million folders.
+struct FolderWalk {
+  std::int64_t listed = 0;
+  std::int64_t closed = 0;
+  std::string first_closed;  // with why
+  bool is_cut = false;
+};
+FolderWalk walk_folders(const std::string& path, std::chrono::steady_clock::time_point until) {
+  FolderWalk walk;
+  std::vector<fs::path> open = {path};
+  while (!open.empty() && !walk.is_cut) {
+    const fs::path folder = std::move(open.back());
+    open.pop_back();
+    std::error_code error;
+    fs::directory_iterator entries(folder, error);
+    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+      std::error_code vanished;
+      if (entries->is_symlink(vanished) || !entries->is_directory(vanished)) continue;
+      open.push_back(entries->path());
+    }
+    ++walk.listed;
+    const bool is_gone = error == std::errc::no_such_file_or_directory;
+    if (error && !is_gone && ++walk.closed == 1) {
+      walk.first_closed = folder.string() + ": " + error.message();
+    }
+    walk.is_cut = std::chrono::steady_clock::now() > until;
+  }
+  walk.is_cut = walk.is_cut && !open.empty();
+  return walk;
+}
+
+LookedAtRoot look_into_root(const std::string& path) {
+  LookedAtRoot looked = look_at_root(path);
+  if (looked.finding.verdict != Verdict::well) return looked;
+  const FolderWalk walk = walk_folders(path, std::chrono::steady_clock::now() + kWalkAtMost);
+  if (walk.closed > 0) {
+    looked.finding = {"root", Verdict::warning,
+                      fmt::format("{}: answers; {} of its folders cannot be listed, and the logs "
+                                  "in them are not seen; the first is {}",
+                                  path, walk.closed, walk.first_closed)};
+  }
+  if (walk.is_cut) {
+    looked.finding.detail += fmt::format("; looked into {} folders only", walk.listed);
+  }
+  return looked;
+}
+
 // By its path: whether anything is stored of it. Of one that is not there, and never was as far as
 // is known, nothing is missing: it was mistyped, or is yet to be mounted.
-void look_at_roots(const std::map<std::string, bool>& roots, Findings& findings) {
+void look_at_roots(const std::map<std::string, bool>& roots, bool is_quick, Findings& findings) {
   for (const auto& [root, was_read] : roots) {
-    auto looked = ingest::answer_within(kDoctorPatience,
-                                        [path = std::string(root)] { return look_at_root(path); });
+    auto looked = ingest::answer_within(kDoctorPatience, [is_quick, path = std::string(root)] {
+      return is_quick ? look_at_root(path) : look_into_root(path);
+    });
     if (!looked) {
       findings.push_back({"root", Verdict::problem,
                           fmt::format("{}: does not answer within {} s: its mount hangs. The other "
@@ -189,7 +255,8 @@ void look_at_roots(const std::map<std::string, bool>& roots, Findings& findings)
     if (looked->is_absent && !was_read) {
       looked->finding.verdict = Verdict::warning;
       looked->finding.detail +=
-          "; nothing is stored of it: mount it, or leave it out where a daemon is told of it";
+          "; nothing is stored of it: mount it, or leave it out where a daemon is told of it, and "
+          "have it forgotten by `llmb-report prune --root`";
     }
     findings.push_back(std::move(looked->finding));
   }
@@ -243,6 +310,7 @@ Findings examine(const DoctorArguments& arguments) {
                           "its server's to keep: pg_amcheck and its log tell of damage"});
     }
     if (!arguments.is_quick) examine_counts(check, findings);
+    add_parked(check, findings);
     if (check.roots) {
       for (const storage::CheckedRoot& root : *check.roots) roots[root.path] = root.was_read;
     } else {
@@ -254,7 +322,7 @@ Findings examine(const DoctorArguments& arguments) {
   }
   // What somebody asks for is to be there.
   for (const std::string& root : arguments.roots) roots[root] = true;
-  look_at_roots(roots, findings);
+  look_at_roots(roots, arguments.is_quick, findings);
   return findings;
 }
 

@@ -143,6 +143,16 @@ int ingest_follow(ingest::Ingest& ingest, push::PushAgent* agent, const StopSign
   return 0;
 }
 
+// Whether there are some.
+bool leave_out_missing(std::vector<ingest::RootOptions>& roots) {
+  const std::vector<std::string> missing = take_out_missing_roots(roots);
+  for (const std::string& path : missing) {
+    std::cerr << "llmb-report ingest: " << path
+              << " is no folder that is there; nothing is read or kept of it\n";
+  }
+  return !missing.empty();
+}
+
 int run_ingest(const IngestArguments& arguments) {
   if (arguments.once == arguments.follow) {
     std::cerr << "llmb-report ingest: say --once (read what is there, and end) or --follow (go "
@@ -154,9 +164,12 @@ int run_ingest(const IngestArguments& arguments) {
   options.roots = choose_roots(roots_at(arguments.roots), notes);
   for (const std::string& note : notes) std::cerr << "llmb-report ingest: " << note << '\n';
   if (options.roots.empty()) {
-    std::cerr << "llmb-report ingest: no tree to read: name a ROOT, or set LLMB_WORKLOAD\n";
+    std::cerr << "llmb-report ingest: no tree to read: name a ROOT, or set LLMB_WORKLOAD "
+                 "or LLMB_INSTALL\n";
     return kBadArguments;
   }
+  const bool has_all = !arguments.once || !leave_out_missing(options.roots);
+  if (options.roots.empty()) return kFailed;
   auto push = push_options(arguments.push);
   if (!push) {
     std::cerr << "llmb-report ingest: " << push.error().message << '\n';
@@ -182,7 +195,7 @@ int run_ingest(const IngestArguments& arguments) {
   options.database.allow_network_file_system = arguments.allow_network_file_system;
   try {
     options.database.path =
-        arguments.database.empty() ? default_database_path() : arguments.database;
+        arguments.database.empty() ? made_default_database_path() : arguments.database;
     const std::string database = options.database.path;
     begin_log(arguments.log_level);
     const StopSignals signals;
@@ -193,8 +206,9 @@ int run_ingest(const IngestArguments& arguments) {
     if (!arguments.once) return ingest_follow(ingest, agent ? &*agent : nullptr, signals);
     const int exit_code = ingest_once(ingest, signals);
     tell_removed(database, ingest.status());
-    if (!agent || exit_code > kSignalExit) return exit_code;
-    return push_once(*agent, arguments.push, signals) ? exit_code : kFailed;
+    if (exit_code > kSignalExit) return exit_code;
+    const bool has_pushed = !agent || push_once(*agent, arguments.push, signals);
+    return has_pushed && has_all ? exit_code : kFailed;
   } catch (const std::exception& error) {
     std::cerr << "llmb-report ingest: " << error.what() << '\n';
     return kFailed;
@@ -227,7 +241,8 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->type_name("SECONDS");
   command->add_option("ROOT", arguments->roots,
-                      "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH)");
+                      "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH, else every folder "
+                      "in $LLMB_INSTALL/workloads)");
   command->footer(
       "Examples:\n"
       "  llmb-report ingest --once --db runs.db $LLMB_WORKLOAD\n"

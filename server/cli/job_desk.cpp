@@ -76,6 +76,7 @@ DeskSettings desk_settings(const DeskArguments& arguments, bool submits) {
   const ServeSettings configured = configured_settings(arguments);
   DeskSettings desk;
   desk.cluster = cluster_of(configured, arguments, submits);
+  desk.is_default_place = arguments.database.empty() && !configured.database;
   desk.database.path = !arguments.database.empty() ? arguments.database
                        : configured.database       ? *configured.database
                                                    : default_database_path();
@@ -94,6 +95,7 @@ void require_made(const storage::OpenOptions& database) {
 namespace {
 
 JobDesk open_to_write(DeskSettings settings) {
+  if (settings.is_default_place) made_default_database_path();
   auto store = std::make_unique<storage::JobStore>(settings.database);
   return {std::move(settings.cluster), std::move(store), std::move(settings.database)};
 }

@@ -30,6 +30,7 @@ void add_desk_options(CLI::App& command, DeskArguments& arguments);
 struct DeskSettings {
   dispatch::ClusterSettings cluster;
   storage::OpenOptions database;
+  bool is_default_place = false;  // nobody named the database: its folder may be yet to be made
 };
 
 // The cluster that jobs are to be submitted to, for what needs no database. Throws

@@ -75,25 +75,28 @@ constexpr std::string_view kParseFooter = R"(
 Windows:
   Iterations as the log counts them: NeMo from 0, Megatron from 1. Where the run is a recipe of the
   catalog, and names no other release: what the recipe's document makes its results of (the last
-  step in 2024). Else what the release that the run names does (35-44 from 25.08 on), else the
-  window of its program, as above. window_source in the json says which. --window A-B, or --window
-  last for the last step of the last pass, says otherwise. A checkpoint, an evaluation or a profile
-  inside the window is named beside the row's numbers; --without checkpoint,evaluation,profile
-  leaves out the steps that it touches.
+  step in those of 2024 and in nemotron4-25.04). Else what the release that the run names does
+  (35-44 from 25.08 on), else the window of its program, as above. window_source in the json says
+  which. --window A-B, or --window last for the last step of the last pass, says otherwise. A
+  checkpoint, an evaluation or a profile inside the window is named beside the row's numbers;
+  --without checkpoint,evaluation,profile leaves out the steps that it touches.
 
 Status:
   complete    the whole window has step times, or rates where the program prints no times, and the
               last iteration was reached
   incomplete  it ended, or its log did, before that
   failed      the same, and a line of the log says why
-  invalid     a loss or gradient norm is NaN
+  invalid     a loss is NaN or infinite, or a gradient norm is NaN and the steps behind it are not
+              finite (else its step was skipped, which is harmless); or most gradient norms of the
+              window are NaN or infinite
   no_data     no step in the log, or none with a time or a rate
   Beside it stand marks (profiled, traced, function_check, proxy, on_cpu, implausible): why a run is
   no performance result like others, to be left out of averages.
   A restart begins a new segment; the last segment that holds the whole window counts.
   One look does not tell whether a log's job lives: what is there counts as its end. Of a failure
   that no launcher or scheduler follows, status_reason says that a job that lives may go on; the
-  server, which sees logs grow, calls such a run running until it falls silent.
+  server, which sees logs grow, calls such a run running until it falls silent, and hung where
+  nothing tells of an end. A copied file's own time says nothing of that.
 
 Compatibility:
   --compat nemo[@RELEASE] prints, to the byte, what parse_train_timing.sh of that release prints

@@ -21,6 +21,7 @@
 #include "server/report/text_table.h"
 #include "storage/database_place.h"
 #include "storage/removal.h"
+#include "storage/root_claim.h"
 
 namespace llmb::cli {
 namespace {
@@ -33,7 +34,8 @@ constexpr const char* kPruneFooter = R"(Examples:
   llmb-report prune --cluster eos --older-than 2y --yes
   llmb-report prune --gone --older-than 30d --yes      # runs whose logs are there no more
   llmb-report prune --log-text --older-than 90d --yes  # only the text of pushed logs
-  llmb-report prune --root /lustre/old/workloads --yes
+  llmb-report prune --root /lustre/old/workloads --yes # a tree, and where nothing is stored of
+                                                       # it (it was mistyped) its name
 
 A run goes that fits all of the filters: with its steps, results and text, and with the older
 generations of its log. Ages count from when the log grew last. What is running, and grew within a
@@ -136,6 +138,44 @@ storage::RemovalCount remove(storage::Writer& writer, const storage::RemovalPlan
   return done;
 }
 
+// Of a tree that was mistyped, or never came: nothing of it can be removed but its name.
+bool is_empty_root(storage::Reader& reader, const storage::RetentionPolicy& policy) {
+  const bool asks_for_all =
+      policy.root && !policy.cluster && !policy.grown_before && !policy.only_gone;
+  if (!asks_for_all || policy.only_log_text) return false;
+  for (const storage::RootRecord& root : reader.roots()) {
+    if (root.path != *policy.root || !root.pushed_from.empty()) continue;
+    storage::RunFilter filter;
+    filter.root_id = {root.id};
+    filter.include_superseded = true;
+    const auto removed = reader.removed_logs();
+    return reader.run_count(filter) == 0 &&
+           std::none_of(removed.begin(), removed.end(),
+                        [&](const auto& log) { return log.root_id == root.id; });
+  }
+  return false;
+}
+
+// Over PostgreSQL a daemon may follow the tree meanwhile, and would go on with what is gone.
+int forget_root(const storage::OpenOptions& database, const std::string& root, bool is_meant,
+                std::unique_ptr<storage::Writer> writer) {
+  if (!is_meant) {
+    std::cerr << fmt::format("Nothing is stored of {}. To forget the tree, add --yes.\n", root);
+    return 0;
+  }
+  if (storage::admits_several_writers(database.path)) {
+    writer = std::make_unique<storage::Writer>(database, storage::RootClaim{root, {}});
+    if (writer->claim_root() != storage::ClaimOutcome::taken) {
+      return complain("prune", "another process follows " + root + "; end it first", kFailed);
+    }
+  }
+  if (!writer->forget_root(root)) {
+    return complain("prune", "something is stored of " + root + " by now; ask again", kFailed);
+  }
+  std::cerr << fmt::format("Forgot the tree {}, of which nothing was stored.\n", root);
+  return 0;
+}
+
 int run_prune(PruneArguments arguments) {
   const auto began = std::chrono::steady_clock::now();
   const parser::Instant now = dispatch::wall_now();
@@ -166,6 +206,9 @@ int run_prune(PruneArguments arguments) {
   }
   if (plan.logs.empty()) {
     if (plan.still_active == 0) find_cluster(reader, *policy, now);
+    if (is_empty_root(reader, *policy)) {
+      return forget_root(arguments.database, *policy->root, arguments.is_meant, std::move(writer));
+    }
     std::cerr << fmt::format("Nothing to remove: no run is {}.\n", policy->words);
     return 0;
   }

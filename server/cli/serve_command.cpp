@@ -120,7 +120,8 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   DaemonOptions options;
   options.version = version_number();
   choose_sources(settings, options);
-  options.ingest.database.path = settings.database ? *settings.database : default_database_path();
+  options.ingest.database.path =
+      settings.database ? *settings.database : made_default_database_path();
   options.ingest.database.allow_network_file_system =
       settings.allow_network_file_system.value_or(false);
   options.ingest.reader_threads = settings.reader_threads.value_or(options.ingest.reader_threads);

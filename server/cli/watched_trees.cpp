@@ -119,6 +119,21 @@ std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> g
   return roots;
 }
 
+std::vector<std::string> take_out_missing_roots(std::vector<ingest::RootOptions>& roots) {
+  std::vector<std::string> missing;
+  std::erase_if(roots, [&](const ingest::RootOptions& root) {
+    const auto is_missing = ingest::answer_within(kPatience, [path = root.path] {
+      std::error_code error;
+      const fs::file_type type = fs::status(path, error).type();
+      return type != fs::file_type::directory && type != fs::file_type::none;
+    });
+    if (!is_missing || !*is_missing) return false;
+    missing.push_back(root.path);
+    return true;
+  });
+  return missing;
+}
+
 void note_missing_roots(const std::vector<ingest::RootOptions>& roots,
                         std::vector<std::string>& notes) {
   for (const ingest::RootOptions& root : roots) {
@@ -134,7 +149,9 @@ void note_missing_roots(const std::vector<ingest::RootOptions>& roots,
   }
 }
 
-std::string default_database_path() {
+namespace {
+
+fs::path default_database_folder() {
   std::string state = shell_variable("XDG_STATE_HOME");
   if (state.empty()) {
     const std::string home = shell_variable("HOME");
@@ -145,14 +162,24 @@ std::string default_database_path() {
     }
     state = home + "/.local/state";
   }
-  const fs::path folder = fs::path(state) / "llmb-report";
+  return fs::path(state) / "llmb-report";
+}
+
+}  // namespace
+
+std::string default_database_path() {
+  return (default_database_folder() / "llmb-report.db").string();
+}
+
+std::string made_default_database_path() {
+  const fs::path folder = default_database_folder();
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) {
     throw std::runtime_error("cannot make the folder " + folder.string() + " for the database: " +
                              error.message() + "; name another file with --db");
   }
-  return (folder / "llmb-report.db").string();
+  return default_database_path();
 }
 
 }  // namespace llmb::cli

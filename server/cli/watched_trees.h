@@ -19,14 +19,20 @@ std::vector<ingest::RootOptions> choose_roots(
     std::vector<ingest::RootOptions> given, std::vector<std::string>& notes,
     const std::optional<ingest::RootOptions>& of_jobs = {});
 
-// A sentence on each that is no folder. Neither waits long for a root that does not answer.
+// Takes those out that are no folder, and returns their paths: whoever looks once, and ends, finds
+// nothing in them later. One that does not answer stays.
+std::vector<std::string> take_out_missing_roots(std::vector<ingest::RootOptions>& roots);
+
+// A sentence on each that is no folder. None of these waits long for a root that does not answer.
 void note_missing_roots(const std::vector<ingest::RootOptions>& roots,
                         std::vector<std::string>& notes);
 
 std::vector<ingest::RootOptions> roots_at(const std::vector<std::string>& paths);
 
-// $XDG_STATE_HOME/llmb-report/llmb-report.db, else under ~/.local/state. Makes the folder.
-// Throws std::runtime_error where that fails.
+// $XDG_STATE_HOME/llmb-report/llmb-report.db, else under ~/.local/state. For those who only read,
+// and for those who may begin a database: its folder is made. Throw std::runtime_error where there
+// is no such place, or it cannot be made.
 std::string default_database_path();
+std::string made_default_database_path();
 
 }  // namespace llmb::cli

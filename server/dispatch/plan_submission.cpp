@@ -485,6 +485,7 @@ Result<const parser::Workload*> known_workload(const std::string& typed, const C
   if (const parser::Workload* const workload = catalog.workload(typed)) return workload;
   std::vector<std::string> names;
   for (const auto& known : catalog.workloads) names.push_back(known.workload);
+  if (typed.empty()) return fail("the workload is missing; known: " + listed(names));
   return fail(fmt::format("unknown workload {}{}; known: {}", in_quotes(typed), meant(typed, names),
                           listed(names)));
 }

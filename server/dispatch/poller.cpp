@@ -310,6 +310,7 @@ PollOutcome Poller::poll_once(WallTime now) {
     turn.outcome.error = queue.error().message;
     return turn.outcome;
   }
+  turn.outcome.has_answer = true;
   if (looks_back) look_back_at_ = now + kLookBackInterval;
   for (const JobRecord& job : ended) turn.look_back(job, find_in_queue(*queue, job));
   for (const JobRecord& job : lost) turn.look_for_lost(job, *queue);
@@ -334,19 +335,22 @@ void Poller::start() {
     while (!is_stopping_) {
       lock.unlock();
       std::string error;
+      bool has_answer = false;
       try {
         if (store_.follows(settings_.name)) {
-          error = poll_once().error;
+          const PollOutcome outcome = poll_once();
+          error = outcome.error;
+          has_answer = outcome.has_answer;
         } else {
           rest();
         }
       } catch (const std::exception& failure) {
         error = failure.what();
       }
-      if (error.empty() && !last_error_.empty()) {
-        spdlog::info("jobs: Slurm answers again");
-      } else if (error != last_error_) {
+      if (!error.empty() && error != last_error_) {
         spdlog::warn("jobs: nothing new from Slurm, asking again: {}", error);
+      } else if (error.empty() && has_answer && !last_error_.empty()) {
+        spdlog::info("jobs: Slurm answers again");
       }
       lock.lock();
       last_error_ = error;

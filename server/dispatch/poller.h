@@ -21,7 +21,8 @@ struct PollOutcome {
   std::size_t unfinished = 0;  // rows that are still to be asked for
   std::size_t changed = 0;
   std::size_t unclear = 0;  // rows of which only another answer says whether there is a job
-  std::string error;        // Slurm gave no answer; empty where it did
+  bool has_answer = false;  // Slurm was asked, and answered
+  std::string error;        // Slurm gave no answer; empty where it did, or was not asked
 };
 
 class Poller {
@@ -40,7 +41,7 @@ class Poller {
   void start();
   void stop();  // within the deadlines of one job's commands and files
   void wake();  // the next turn begins at once: something was submitted or cancelled
-  std::string last_error() const;  // of the last turn; empty when Slurm answered
+  std::string last_error() const;  // of the last turn; empty when Slurm answered, or was not asked
 
  private:
   struct Turn;

@@ -189,6 +189,28 @@ parser::Result<std::vector<Submission>> parse_submissions(std::string_view json)
   }
 }
 
+std::string in_keys(std::string_view sentence) {
+  const auto is_of_name = [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; };
+  std::string text;
+  while (!sentence.empty()) {
+    const std::size_t begin = std::min(sentence.find("--"), sentence.size());
+    text += sentence.substr(0, begin);
+    sentence.remove_prefix(begin);
+    const auto end = std::find_if_not(sentence.begin(), sentence.end(), is_of_name);
+    const std::string option(sentence.begin(), end);
+    sentence.remove_prefix(option.size());
+    std::string key = option.substr(std::min<std::size_t>(2, option.size()));
+    std::replace(key.begin(), key.end(), '-', '_');
+    if (key == "set") key = "runner_options";
+    if (key == "slurm_arg") key = "slurm";
+    if (key == "env") key = "environment";
+    const bool is_known = std::any_of(readers().begin(), readers().end(),
+                                      [&](const auto& entry) { return entry.first == key; });
+    text += is_known ? "'" + key + "'" : option;
+  }
+  return text;
+}
+
 std::string submission_json(const Submission& submission) {
   OrderedJson json;
   json["workload"] = submission.workload;

@@ -46,6 +46,9 @@ struct Submission {
 // wrong types and more than 256 jobs are refused. The keys are Submission's fields, and
 //   scale: 128 or [128, 256]    repeats: 3    additional_slurm_params: "a=b;c"
 parser::Result<std::vector<Submission>> parse_submissions(std::string_view json);
+// A sentence on a submission that names options of the command line, for who wrote keys:
+// "--model-size" becomes "'model_size'". Other options stay.
+std::string in_keys(std::string_view sentence);
 std::string submission_json(const Submission& submission);
 
 inline constexpr std::size_t kJobsAtOnceMax = 256;

@@ -39,7 +39,7 @@ Discovery::Discovery(WatchedRoot root, const IngestOptions& options, Links links
       links_(links),
       follows_(allowance != nullptr),
       intervals_{options.hot_interval, options.warm_interval, options.cold_interval},
-      reports_(root_, links.writes, links.activity, links.clock),
+      reports_(root_, links.writes, links.activity, links.clock, follows_),
       readers_(root_, files_, links.jobs, links.clock, options.open_files_max),
       scanner_(root_, files_, options, links.watch, std::move(allowance), make_listener()),
       content_checks_(options.content_check_interval, options.content_check_bytes_per_s) {}

@@ -15,6 +15,7 @@
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 #include "parser/reader/log_reader.h"
+#include "parser/statistics/status_reason.h"
 #include "server/ingest/file_identity.h"
 #include "server/ingest/listed_result.h"
 #include "server/ingest/poll_schedule.h"
@@ -291,9 +292,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const auto quiet = links_.clock.steady() - silent_since;
   const double typical_s = typical_step_time_s(known_run, tail.samples());
   std::optional<parser::Silence> silence;
-  if (tail.reached_end() && quiet >= hung_limit(typical_s)) {
-    silence = {std::chrono::duration<double>(quiet).count(), typical_s};
-  }
+  if (tail.reached_end()) silence = found_silence(job.memory, silent_since, typical_s);
   auto judgement = judge(tail, configuration, known_run, true, silence);
   const double mean_s = mean_step_time_s(judgement.summary, typical_s);
   // Should more come after all, the line that was not complete is read again.
@@ -395,6 +394,23 @@ SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail)
   return std::max(
       before.silent_since,
       steady_time_of(links_.clock, parser::instant_of_unix_ns(tail.file().modified_ns)));
+}
+
+// That a run hangs was told in time, and stays true when its log is judged anew later.
+std::optional<parser::Silence> LogWorker::found_silence(const LogMemory& before,
+                                                        SteadyTime silent_since, double typical_s) {
+  const auto quiet = links_.clock.steady() - silent_since;
+  if (quiet < hung_limit(typical_s)) return std::nullopt;
+  parser::Silence silence = {std::chrono::duration<double>(quiet).count(), typical_s};
+  silence.since =
+      std::chrono::floor<parser::Instant::duration>(wall_time_of(links_.clock, silent_since));
+  const bool is_as_before =
+      before.run != 0 && silent_since - before.silent_since < std::chrono::seconds(1);
+  if (is_as_before && silence.silent_s >= parser::kHungLessThanS) {
+    const auto record = database_.run(before.run);
+    if (record && record->summary.silent_s) silence.silent_s = *record->summary.silent_s;
+  }
+  return silence;
 }
 
 std::vector<parser::StepSample> LogWorker::stored_steps(storage::RunId run,

@@ -48,6 +48,8 @@ class LogWorker {
                                                const std::optional<JobEnd>& job_end);
   std::function<bool()> goes_on() const;  // while it unpacks a log
   SteadyTime silent_since_when(const ReadJob& job, const LogTail& tail) const;
+  std::optional<parser::Silence> found_silence(const LogMemory& before, SteadyTime silent_since,
+                                               double typical_s);
   // Of the newest steps, of `latest` and stored; 0 where none has a time.
   double typical_step_time_s(storage::RunId run, const std::vector<parser::StepSample>& latest);
   WorkResult configure(const ReadJob& job);

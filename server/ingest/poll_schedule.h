@@ -36,8 +36,8 @@ struct Growth {
 // those take longer.
 Milliseconds quiet_limit(double step_time_s_mean);
 
-// How long a log must be silent before it is asked whether its job hangs: twenty steps, and half a
-// minute at least, because output is buffered.
+// How long a log must be silent before it is asked whether its job hangs: twenty steps, and two
+// minutes at least, in which a checkpoint may be saved.
 Milliseconds hung_limit(double step_time_s_typical);
 
 // A job that ended is watched as any other until the quiet limit has passed, because its teardown

@@ -27,7 +27,7 @@ void RootReports::scan_ended(std::chrono::steady_clock::duration work, std::int6
   if (root_.error.empty()) {
     logged_at_.erase(root_.path);
   } else if (may_log_again(root_.path)) {
-    warn("{}; every scan tries it again", root_.error);
+    warn("{}{}", root_.error, is_followed_ ? "; every scan tries it again" : "");
   }
   // A scan that found nothing new is recorded once a minute only.
   const SteadyTime now = clock_.steady();
@@ -65,8 +65,10 @@ void RootReports::advise(const std::string& advice) {
 void RootReports::parked(const FileState& file, const std::string& reason,
                          std::chrono::milliseconds rest) {
   if (may_log_again(root_.path + '/' + file.relative_path)) {
-    warn("{}/{}: {}; the next try is in {} s", root_.path, file.relative_path, reason,
-         rest.count() / 1'000);
+    const std::string next = is_followed_
+                                 ? fmt::format("the next try is in {} s", rest.count() / 1'000)
+                                 : "the next ingest tries it again";
+    warn("{}/{}: {}; {}", root_.path, file.relative_path, reason, next);
   }
   const WallTime wall = clock_.wall();
   writes_.push_at_once(storage::ParkedFile{root_.id, file.relative_path, reason,

@@ -17,10 +17,14 @@ namespace llmb::ingest {
 
 class RootReports {
  public:
-  // All outlive it.
+  // All outlive it. `is_followed`: what cannot be read now is tried again, before this ends.
   RootReports(const WatchedRoot& root, WriteQueue& writes, RootActivity& activity,
-              const Clock& clock)
-      : root_(root), writes_(writes), activity_(activity), clock_(clock) {}
+              const Clock& clock, bool is_followed)
+      : root_(root),
+        writes_(writes),
+        activity_(activity),
+        clock_(clock),
+        is_followed_(is_followed) {}
 
   void scan_ended(std::chrono::steady_clock::duration work, std::int64_t files_seen);
   void cannot_list(const UnreadableDirectory& directory);
@@ -44,6 +48,7 @@ class RootReports {
   WriteQueue& writes_;
   RootActivity& activity_;
   const Clock& clock_;
+  const bool is_followed_;
   std::unordered_map<std::string, SteadyTime> logged_at_;
   std::string scan_recorded_;  // what was recorded last of a scan
   SteadyTime scan_recorded_at_{};

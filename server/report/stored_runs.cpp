@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "parser/catalog/recipe_match.h"
+#include "parser/foundation/instant.h"
 #include "storage/tail_state.h"
 
 namespace llmb::report {
@@ -57,7 +58,8 @@ parser::RunToJudge with_samples(storage::Reader& reader, const storage::RunRecor
   log.may_still_grow = run.summary.status == parser::RunStatus::running;
   if (run.summary.silent_s) {
     const auto times_s = reader.latest_step_times_s(run.id, parser::kTypicalSteps);
-    log.silence = {*run.summary.silent_s, parser::typical_step_time_s(times_s)};
+    log.silence = {*run.summary.silent_s, parser::typical_step_time_s(times_s),
+                   parser::parse_instant(run.grown_at)};
   }
   return log;
 }

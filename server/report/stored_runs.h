@@ -13,7 +13,7 @@
 
 namespace llmb::report {
 
-// What ingest would say of the run over the window, the silence of a hung one included. `run` may
+// What ingest would say of the run over the window, its silence included. `run` may
 // be of a list. Error: the window may hold more steps than are held at once. Pointers in the
 // result live as long as the catalog.
 parser::Result<parser::Judgement> judge_stored_run(storage::Reader& reader,

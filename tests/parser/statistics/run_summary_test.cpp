@@ -36,6 +36,25 @@ TEST(RunSummary, CallsALongSilenceHung) {
   EXPECT_EQ(other.silent_s, std::nullopt);
 }
 
+TEST(RunSummary, OfASilenceOfADayTellsSinceWhenAndRaisesNoAlarm) {
+  const LogBuilder log = LogBuilder().run(0, 20);
+  Silence silence = {86'400, 2};
+  silence.since = parse_instant("2024-01-01T23:59:59Z");
+  const auto summarize = [&] {
+    return summarize_run(log.samples, log.facts, {11, 44}, false, silence);
+  };
+  EXPECT_EQ(summarize().failure_cause, "");
+  EXPECT_EQ(summarize().status, RunStatus::incomplete);
+  EXPECT_EQ(summarize().silent_s, 86'400);
+  EXPECT_THAT(summarize().status_reason,
+              HasSubstr("; the log shows no cause, and is silent since 2024-01-01"));
+  silence.since.reset();
+  EXPECT_THAT(summarize().status_reason, HasSubstr("silent for 1 day"));
+  silence.silent_s = 86'399;
+  EXPECT_EQ(summarize().failure_cause, "hung");
+  EXPECT_THAT(summarize().status_reason, HasSubstr("silent for 24.0 h, 43199 step times: hung"));
+}
+
 TEST(RunSummary, CallsARunHungThatMayStillGrow) {
   const LogBuilder log = LogBuilder().run(0, 3);
   const auto summarize = [](const LogBuilder& of, Silence silence) {
@@ -176,6 +195,32 @@ TEST(RunSummary, IsInvalidWithNaNInTheSegmentThatCounts) {
   const RunSummary summary = log.summarize();
   EXPECT_EQ(summary.status, RunStatus::invalid);
   EXPECT_THAT(summary.status_reason, HasSubstr("from iteration 43 on, in 7 of 50 steps"));
+}
+
+// Finite losses behind them say that the optimizer skipped those steps.
+TEST(RunSummary, IsInvalidWhereMostStepsOfTheWindowWereSkipped) {
+  const auto with_nan_norms = [](std::int64_t first, std::int64_t last) {
+    LogBuilder log = LogBuilder().run(0, 49);
+    for (StepSample& sample : log.samples) {
+      const bool is_skipped = first <= sample.iteration && sample.iteration <= last;
+      sample.grad_norm = is_skipped ? std::nan("") : 1.5;
+    }
+    return log;
+  };
+  const RunSummary summary = with_nan_norms(21, 45).summarize({35, 44});
+  EXPECT_EQ(summary.status, RunStatus::invalid);
+  EXPECT_THAT(summary.status_reason,
+              HasSubstr("NaN or infinite in 10 of the 10 steps of window 35-44 that print one"));
+  EXPECT_EQ(with_nan_norms(35, 40).summarize({35, 44}).status, RunStatus::invalid);
+
+  const RunSummary half = with_nan_norms(35, 39).summarize({35, 44});
+  EXPECT_EQ(half.status, RunStatus::complete);
+  EXPECT_THAT(half.status_reason, HasSubstr("in 5 of the 10 steps of it"));
+  EXPECT_EQ(with_nan_norms(0, 34).summarize({35, 44}).status, RunStatus::complete);
+
+  LogBuilder early = LogBuilder().run(0, 36);
+  early.samples[35].grad_norm = early.samples[36].grad_norm = std::nan("");
+  EXPECT_EQ(early.summarize({35, 44}, true).status, RunStatus::running) << "finite ones may follow";
 }
 
 TEST(RunSummary, IgnoresNaNOfASegmentThatDoesNotCount) {

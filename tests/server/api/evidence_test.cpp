@@ -1,4 +1,7 @@
 // runs/{id}/nccl, /ranks, /checkpoints, /insight, and what runs/{id} says of failures and profiles.
+#include <chrono>
+
+#include "parser/foundation/instant.h"
 #include "server/report/evidence_json.h"
 #include "tests/server/api/sample_database.h"
 
@@ -96,6 +99,7 @@ TEST_F(Evidence, OfAFailureIsQuotedWithAdvice) {
 
 TEST_F(Evidence, OfAHungRunIsHowLongItWasSilent) {
   auto batch = sample_batch(root_, "a", 1, 49, 2.0);
+  batch.observed_at = parser::instant_text(std::chrono::system_clock::now());
   const auto run = writer_->commit({&batch, 1}).front();
   EXPECT_EQ(get_json(path(run, ""))["silent_s"], nullptr);
   batch.samples.clear();
@@ -110,8 +114,11 @@ TEST_F(Evidence, OfAHungRunIsHowLongItWasSilent) {
   EXPECT_EQ(hung["silent_s"], 151.5);
   EXPECT_EQ(hung["failure"]["cause"], "hung");
   EXPECT_EQ(hung["failure"]["line"], nullptr);
+  auto old = sample_batch(root_, "b", 2, 49, 2.0);
+  old.summary = batch.summary;
+  writer_->commit({&old, 1});
   const std::string metrics = *get("/metrics").body;
-  EXPECT_NE(metrics.find("\nllmb_runs_hung 1\n"), std::string::npos);
+  EXPECT_NE(metrics.find("\nllmb_runs_hung 1\n"), std::string::npos) << "not those of long ago";
   EXPECT_EQ(metrics.find("\nllmb_runs_longest_silence_seconds 0\n"), std::string::npos);
 }
 

@@ -149,6 +149,11 @@ TEST_F(Jobs, AreRefusedWithWhatIsAllowed) {
       post(R"({"workload": "x", "model_size": "15b", "dtype": "bf16", "scale": 8})", {submit_});
   EXPECT_EQ(unknown.status, 400);
   EXPECT_THAT(detail_of(unknown), HasSubstr("pretrain_grok1"));
+  EXPECT_THAT(detail_of(post("{}", {submit_})), HasSubstr("the workload is missing; known: "));
+  const http::Response no_recipe = post(
+      R"({"workload": "pretrain_nemotron4", "model_size": "15b", "dtype": "fp4", "scale": 16})",
+      {submit_});
+  EXPECT_THAT(detail_of(no_recipe), HasSubstr("dtype 'fp4' ('dtype', DTYPE) has no recipe"));
   EXPECT_EQ(send("POST", "/api/v1/jobs", kSubmission, {submit_}).status, 415);
   EXPECT_EQ(job_count(), 0U);
 

@@ -23,6 +23,7 @@ TEST_F(Push, StoresARunAsIngestDid) {
   const Json roots = get_json("/api/v1/roots");
   EXPECT_EQ(roots["roots"][1]["path"], "/lustre/w");
   EXPECT_EQ(roots["roots"][1]["is_pushed"], true);
+  EXPECT_EQ(roots["roots"][1]["files_seen"], nullptr) << "nobody scans it here";
   EXPECT_EQ(roots["agents"][0]["cluster"], "eos");
   EXPECT_EQ(roots["agents"][0]["name"], "login1");
   const Json runs = get_json("/api/v1/runs", {{"cluster", "eos"}});

@@ -153,14 +153,63 @@ TEST_F(Doctor, FindsARootThatIsGoneAndLooksAtFurtherOnes) {
 }
 
 TEST_F(Doctor, WarnsOfARootThatWasNeverRead) {
-  run_program(
-      {"ingest", "--once", "--allow-network-file-system", "--db", "runs.db", "tree", "mistyped"},
-      options_);
+  execute("INSERT INTO root (path, cluster) VALUES ('" + folder_.file("mistyped") + "', '')");
   const ProgramRun run = doctor({"--format=json"});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(verdicts(run, "root"), (Verdicts{"warning", "ok"}));
   EXPECT_THAT(run.out, HasSubstr("nothing is stored of it"));
   EXPECT_EQ(doctor({(folder_.path() / "mistyped").string()}).exit_code, 1);
+}
+
+TEST_F(Doctor, TellsOfLogsThatCouldNotBeRead) {
+  EXPECT_EQ(verdicts(doctor({"--format=json"}), "parked_log"), Verdicts{"ok"});
+  folder_.write("tree/b/cut.out.gz", "\x1f\x8b\x08");
+  const ProgramRun ingest = run_program(
+      {"ingest", "--once", "--allow-network-file-system", "--db", "runs.db", "tree"}, options_);
+  EXPECT_EQ(ingest.exit_code, 1);
+  EXPECT_THAT(ingest.err, HasSubstr("the next ingest tries it again"));
+  EXPECT_THAT(ingest.err, Not(HasSubstr("the next try is in"))) << "it ends";
+  const ProgramRun run = doctor({"--format=json", "--quick"});
+  EXPECT_EQ(run.exit_code, 0) << "a warning";
+  EXPECT_EQ(verdicts(run, "parked_log"), Verdicts{"warning"});
+  EXPECT_THAT(run.out, HasSubstr("tree/b/cut.out.gz: "));
+}
+
+TEST_F(Doctor, LooksIntoTheFoldersOfATree) {
+  folder_.write("open/a/log_1.out", nemo_log(49));
+  const fs::path closed = folder_.path() / "open/b";
+  fs::create_directory(closed);
+  fs::permissions(folder_.path(), fs::perms::others_read | fs::perms::others_exec,
+                  fs::perm_options::add);
+  fs::permissions(closed, fs::perms::none);
+  const ProgramOptions as_nobody{folder_.path(), {}, true};
+  const auto look = [&](const char* depth) {
+    return run_program({"doctor", "--db", "none.db", depth, folder_.file("open")}, as_nobody);
+  };
+  EXPECT_THAT(look("--format=table").out,
+              HasSubstr("1 of its folders cannot be listed, and the logs in them are not seen; the "
+                        "first is " +
+                        closed.string()));
+  EXPECT_THAT(look("--quick").out, HasSubstr("open: answers, and can be listed"));
+  fs::permissions(closed, fs::perms::owner_all);
+  EXPECT_THAT(look("--format=table").out, HasSubstr("1 of its folders cannot")) << "of others";
+  fs::permissions(closed, fs::perms::all);
+  EXPECT_THAT(look("--format=table").out, HasSubstr("open: answers, and can be listed"));
+}
+
+TEST_F(Doctor, MakesNoFolderForADatabaseThatIsNotThere) {
+  const ProgramOptions at_home{folder_.path(), {{"HOME", folder_.path().string()}}, false};
+  for (const std::vector<std::string>& asks : {std::vector<std::string>{"doctor"},
+                                               {"jobs"},
+                                               {"token", "list"},
+                                               {"prune", "--older-than", "1d"}}) {
+    EXPECT_NE(run_program(asks, at_home).exit_code, 0) << asks.front();
+    EXPECT_FALSE(fs::exists(folder_.path() / ".local")) << asks.front();
+  }
+  EXPECT_EQ(
+      run_program({"ingest", "--once", "--allow-network-file-system", "tree"}, at_home).exit_code,
+      0);
+  EXPECT_TRUE(fs::exists(folder_.path() / ".local/state/llmb-report/llmb-report.db"));
 }
 
 TEST_F(Doctor, RefusesWhatIsNoDatabaseOfOurs) {

@@ -93,6 +93,34 @@ TEST_F(Prune, KnowsATreeThatIsGoneByAnyPathThatLedThere) {
   EXPECT_EQ(count(), 0);
 }
 
+// A daemon that was told of a tree which never came.
+TEST_F(Prune, ForgetsATreeOfWhichNothingIsStored) {
+  storage::Writer({folder_.file("runs.db"), true}).upsert_root(folder_.file("mistyped"), "");
+  const auto roots = [&] { return storage::Reader(folder_.file("runs.db")).roots().size(); };
+  ASSERT_EQ(roots(), 2U);
+  EXPECT_THAT(prune({"--root", "mistyped"}).err, HasSubstr("To forget the tree, add --yes."));
+  EXPECT_THAT(prune({"--root", "mistyped", "--older-than", "1d", "--yes"}).err,
+              HasSubstr("Nothing to remove"));
+  EXPECT_EQ(roots(), 2U);
+  const ProgramRun done = prune({"--root", "mistyped", "--yes"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("Forgot the tree " + folder_.file("mistyped")));
+  EXPECT_EQ(roots(), 1U);
+  EXPECT_EQ(prune({"--root", "tree", "--yes"}).exit_code, 0);
+  EXPECT_EQ(roots(), 1U) << "what was removed of it is known";
+}
+
+TEST_F(Prune, FindsNoTraceOfATreeThatWasMistypedOnce) {
+  const ProgramRun once = run(
+      {"ingest", "--once", "--allow-network-file-system", "--db", "runs.db", "tree", "mistyped"});
+  EXPECT_EQ(once.exit_code, 1);
+  EXPECT_THAT(once.err, HasSubstr("mistyped is no folder that is there"));
+  EXPECT_THAT(once.err, Not(HasSubstr("every scan tries it again")));
+  EXPECT_EQ(storage::Reader(folder_.file("runs.db")).roots().size(), 1U);
+  EXPECT_EQ(run({"ingest", "--once", "--db", "new.db", "mistyped"}).exit_code, 1);
+  EXPECT_FALSE(fs::exists(folder_.path() / "new.db"));
+}
+
 TEST_F(Prune, SaysWhichClustersThereAreWhereOneIsMisspelt) {
   EXPECT_THAT(prune({"--cluster", "eos"}).err, HasSubstr("that may go; it knows: none"));
   folder_.write("tree/b/llmb-config_2.yaml",

@@ -54,6 +54,17 @@ TEST(Submission, BecomesAPlanOfTheRecipesLayout) {
   EXPECT_THAT(planned->program_arguments, Contains("--workload=pretrain_nemotron4"));
 }
 
+TEST(Submission, IsRefusedInTheWordsOfKeys) {
+  EXPECT_EQ(in_keys("dtype 'fp4' (--dtype, DTYPE) has no recipe; say --gpu-type"),
+            "dtype 'fp4' ('dtype', DTYPE) has no recipe; say 'gpu_type'");
+  EXPECT_EQ(in_keys("A proxy may have any scale: --proxy"), "A proxy may have any scale: 'proxy'");
+  EXPECT_EQ(in_keys("--set steps=N makes it longer"), "'runner_options' steps=N makes it longer");
+  EXPECT_EQ(in_keys("`sinfo --format` - its --version --"), "`sinfo --format` - its --version --");
+  Submission without = nemotron();
+  without.workload.clear();
+  expect_refused(without, "the workload is missing; known: ");
+}
+
 TEST(Submission, IsRefusedWithWhatIsAllowed) {
   Submission wrong = nemotron();
   wrong.scale = 24;

@@ -49,6 +49,36 @@ TEST_F(IngestEvidence, OfASilentLogIsThatItHung) {
   EXPECT_NE(run->summary.status_reason.find("step times"), std::string::npos);
 }
 
+TEST_F(IngestEvidence, OfALogThatHungStaysWhenItIsJudgedDaysLater) {
+  write(kEvidenceLog, nemo_lines(0, 40));
+  set_age(kEvidenceLog, std::chrono::hours(1));
+  ingest_once();
+  ASSERT_EQ(run_of(kEvidenceLog)->summary.failure_cause, "hung");
+  auto later = options();
+  const auto clock = std::make_shared<ManualClock>();
+  clock->move(std::chrono::hours(48));
+  later.clock = clock;
+  later.roots.front().gpu_type = "h100";  // news of the tree
+  ingest_once(later);
+  const auto run = run_of(kEvidenceLog);
+  EXPECT_EQ(run->configuration.value("gpu_type"), "h100") << "it was judged anew";
+  EXPECT_EQ(run->summary.failure_cause, "hung");
+}
+
+TEST_F(IngestEvidence, OfALogOfLastYearIsSinceWhenItIsSilent) {
+  write(kEvidenceLog, nemo_lines(0, 40));
+  set_age(kEvidenceLog, std::chrono::hours(24 * 400));
+  ingest_once();
+  const auto run = run_of(kEvidenceLog);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->summary.status, parser::RunStatus::incomplete);
+  EXPECT_EQ(run->summary.failure_cause, "");
+  EXPECT_NE(run->summary.status_reason.find("; the log shows no cause, and is silent since " +
+                                            run->grown_at.substr(0, 10)),
+            std::string::npos)
+      << run->summary.status_reason;
+}
+
 // Steps of 7.5 s, far from the window: twenty of them are 150 s, long before the run counts as
 // over.
 TEST_F(IngestEvidence, OfARunningLogIsThatItHangsUntilItGoesOn) {

@@ -38,7 +38,7 @@ export function RunHeader({ run }: { run: RunDetails }) {
       <p class={`verdict verdict-${run.status}`}>
         <StatusMark status={run.status} /> <span class="reason">{run.status_reason}</span>
       </p>
-      {run.silent_s !== null && <Hung run={run} silentS={run.silent_s} />}
+      {run.failure_cause === "hung" && <Hung run={run} silentS={run.silent_s ?? 0} />}
       <Notes run={run} />
       <dl class="facts">
         <Fact name="Workload">
