@@ -45,6 +45,7 @@ std::shared_ptr<const HistoryRun> history_run(const ComparedRun& run,
   made.id = run.id;
   made.experiment = run.experiment;
   made.job_id = run.job_id;
+  made.path = run.path;
   made.tree = run.tree;
   made.cluster = run.cluster;
   made.launched_at = run.launched_at;

@@ -25,6 +25,7 @@ struct HistoryRun {
   std::int64_t id = 0;  // this and the following as in ComparedRun
   std::string experiment;
   std::optional<std::int64_t> job_id;
+  std::string path;
   std::int64_t tree = 0;
   std::optional<std::string> cluster;
   std::optional<std::string> launched_at;

@@ -133,14 +133,16 @@ std::string what_values_are(const StatusEvidence& evidence) {
   return text + what_touches(evidence);
 }
 
-// "silent for 900 s, 120 step times: hung, or killed without a word"
+// "silent for over 900 s, 120 step times: hung, or killed without a word": true still when it is
+// read, long after it was said.
 std::string recent_silence(const StatusEvidence& evidence) {
   const double silent_s = *evidence.silent_s;
   const auto steps = static_cast<std::int64_t>(silent_s / evidence.step_time_s);
   const std::string span = silent_s < kToldInSecondsS
                                ? fmt::format("{} s", static_cast<std::int64_t>(silent_s))
                                : fmt::format("{:.1f} h", silent_s / 3'600);
-  return fmt::format("silent for {}, {} step times: hung, or killed without a word", span, steps);
+  return fmt::format("silent for over {}, {} step times: hung, or killed without a word", span,
+                     steps);
 }
 
 // "silent since 2024-01-01"

@@ -43,6 +43,7 @@ struct ApiOptions {
   std::function<void()> jobs_changed;
   // Why Slurm gave no answer when it was asked last; empty where it did. Null where jobs are off.
   std::function<std::string()> slurm_error;
+  std::function<std::string()> slurm_asked_at;  // when that was; empty: not asked so far
   // Whose pages a browser lets read what the API answers to a GET; "*": any. No page of another
   // origin may submit or cancel: that takes headers that a browser does not send for them.
   std::vector<std::string> cors_origins;

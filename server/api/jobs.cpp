@@ -120,6 +120,8 @@ http::Response get_jobs(Context& context, const http::Request& request) {
   json["next_cursor"] = nullptr;
   const auto& slurm_error = context.options.slurm_error;
   json["slurm_error"] = null_if_empty(slurm_error ? slurm_error() : std::string());
+  const auto& asked_at = context.options.slurm_asked_at;
+  json["slurm_asked_at"] = null_if_empty(asked_at ? asked_at() : std::string());
   std::optional<std::string> next;
   if (has_more) {
     next = encode_cursor({std::string(kNewestFirst), std::nullopt, jobs.back().id, "jobs"});

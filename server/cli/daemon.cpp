@@ -166,6 +166,10 @@ struct Daemon::Parts {
       result.jobs = &jobs->store;
       result.submitters = options.submitters;
       result.slurm_error = [this] { return jobs->poller.last_error(); };
+      result.slurm_asked_at = [this] {
+        const auto asked_at = jobs->poller.last_asked_at();
+        return asked_at ? dispatch::instant_text(*asked_at) : std::string();
+      };
       result.jobs_changed = [this] { jobs->tell_of_change(); };
     }
     return result;

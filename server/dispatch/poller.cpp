@@ -304,13 +304,13 @@ PollOutcome Poller::poll_once(WallTime now) {
   if (looks_back) lost = store_.lost_since(settings_.name, instant_text(now - kLostMayTurnUp));
   if (rows.empty() && ended.empty() && lost.empty()) return turn.outcome;
   turn.asked_at = wall_now();
+  turn.outcome.asked_at = turn.asked_at;
   const auto queue = slurm_.squeue();
   if (!queue) {
     misses_.clear();  // two answers in a row
     turn.outcome.error = queue.error().message;
     return turn.outcome;
   }
-  turn.outcome.has_answer = true;
   if (looks_back) look_back_at_ = now + kLookBackInterval;
   for (const JobRecord& job : ended) turn.look_back(job, find_in_queue(*queue, job));
   for (const JobRecord& job : lost) turn.look_for_lost(job, *queue);
@@ -329,31 +329,45 @@ PollOutcome Poller::poll_once(WallTime now) {
   return turn.outcome;
 }
 
+PollOutcome Poller::next_turn() {
+  try {
+    if (store_.follows(settings_.name)) return poll_once();
+    rest();
+    const std::lock_guard lock(mutex_);
+    last_error_.clear();  // what Slurm says by now is told to who has the turns
+    last_asked_at_.reset();
+    return {};
+  } catch (const std::exception& failure) {
+    PollOutcome outcome;
+    outcome.error = failure.what();
+    return outcome;
+  }
+}
+
+// A turn that asked nothing says nothing of Slurm: what it said last stays. What else went wrong is
+// over with the next turn that ends well.
+void Poller::learn(const PollOutcome& outcome) {
+  const bool has_asked = outcome.asked_at.has_value();
+  std::string& told = has_asked ? last_error_ : trouble_;
+  if (has_asked && outcome.error.empty() && !told.empty()) {
+    spdlog::info("jobs: Slurm answers again");
+  } else if (!outcome.error.empty() && outcome.error != told) {
+    spdlog::warn("jobs: nothing new from Slurm, asking again: {}", outcome.error);
+  }
+  told = outcome.error;
+  if (!has_asked) return;
+  trouble_.clear();
+  last_asked_at_ = outcome.asked_at;
+}
+
 void Poller::start() {
   thread_ = std::thread([this] {
     std::unique_lock lock(mutex_);
     while (!is_stopping_) {
       lock.unlock();
-      std::string error;
-      bool has_answer = false;
-      try {
-        if (store_.follows(settings_.name)) {
-          const PollOutcome outcome = poll_once();
-          error = outcome.error;
-          has_answer = outcome.has_answer;
-        } else {
-          rest();
-        }
-      } catch (const std::exception& failure) {
-        error = failure.what();
-      }
-      if (!error.empty() && error != last_error_) {
-        spdlog::warn("jobs: nothing new from Slurm, asking again: {}", error);
-      } else if (error.empty() && has_answer && !last_error_.empty()) {
-        spdlog::info("jobs: Slurm answers again");
-      }
+      const PollOutcome outcome = next_turn();
       lock.lock();
-      last_error_ = error;
+      learn(outcome);
       wake_up_.wait_for(lock, settings_.poll_interval, [&] { return is_stopping_ || is_woken_; });
       is_woken_ = false;
     }
@@ -384,7 +398,12 @@ bool Poller::is_stopping() const {
 
 std::string Poller::last_error() const {
   const std::lock_guard lock(mutex_);
-  return last_error_;
+  return trouble_.empty() ? last_error_ : trouble_;
+}
+
+std::optional<WallTime> Poller::last_asked_at() const {
+  const std::lock_guard lock(mutex_);
+  return last_asked_at_;
 }
 
 }  // namespace llmb::dispatch

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,8 +22,8 @@ struct PollOutcome {
   std::size_t unfinished = 0;  // rows that are still to be asked for
   std::size_t changed = 0;
   std::size_t unclear = 0;  // rows of which only another answer says whether there is a job
-  bool has_answer = false;  // Slurm was asked, and answered
-  std::string error;        // Slurm gave no answer; empty where it did, or was not asked
+  std::optional<WallTime> asked_at;  // none where there was nothing to ask Slurm
+  std::string error;                 // Slurm gave no answer; empty where it did
 };
 
 class Poller {
@@ -41,7 +42,10 @@ class Poller {
   void start();
   void stop();  // within the deadlines of one job's commands and files
   void wake();  // the next turn begins at once: something was submitted or cancelled
-  std::string last_error() const;  // of the last turn; empty when Slurm answered, or was not asked
+  // Of the last turn that asked Slurm: why it gave no answer; empty when it answered, and while
+  // another process has the turns.
+  std::string last_error() const;
+  std::optional<WallTime> last_asked_at() const;  // none: not yet, or another process has the turns
 
  private:
   struct Turn;
@@ -49,6 +53,8 @@ class Poller {
   std::vector<storage::JobRecord> ended_but_known(WallTime now);
   void rest();  // no job is waited for: what was noted of some is of an earlier time
   bool is_stopping() const;
+  PollOutcome next_turn();
+  void learn(const PollOutcome& outcome);
 
   const ClusterSettings& settings_;
   storage::JobStore& store_;
@@ -69,7 +75,9 @@ class Poller {
   std::condition_variable wake_up_;
   bool is_stopping_ = false;
   bool is_woken_ = false;
-  std::string last_error_;
+  std::string last_error_;  // Slurm's
+  std::string trouble_;     // of the last turn: why it ended without asking
+  std::optional<WallTime> last_asked_at_;
   std::thread thread_;
 };
 

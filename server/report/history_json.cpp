@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "server/report/comparison_json.h"
 #include "server/report/json.h"
 #include "server/report/run_json.h"
 
@@ -42,13 +43,12 @@ Json skipped_runs_json(const parser::HistoryRuns& runs,
   Json list = Json::array();
   for (const parser::HistoryLeftOut& entry : left_out) {
     const parser::HistoryRun& run = *runs[entry.run];
-    Json marks = Json::array();
-    for (const auto& mark : run.marks) marks.push_back(parser::run_mark_name(mark.mark));
     list.push_back({{"id", run.id},
                     {"experiment", run.experiment},
                     {"job_id", nullable(run.job_id)},
+                    {"path", run.path},
                     {"launched_at", nullable(run.launched_at)},
-                    {"marks", std::move(marks)},
+                    {"marks", marks_json(run.marks)},
                     {"reason", entry.reason}});
   }
   return list;

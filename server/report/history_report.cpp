@@ -67,7 +67,8 @@ const parser::HistoryChange* change_at(const parser::HistorySeries& series, std:
 
 void write_skipped_run(const parser::HistoryRun& run, const std::string& reason,
                        std::ostream& out) {
-  out << "  left out: run " << run.id << ", " << printable(run.experiment);
+  out << "  left out: run " << run.id << ", "
+      << printable(run.experiment.empty() ? run.path : run.experiment);
   if (run.job_id) out << " (job " << *run.job_id << ")";
   out << ": " << printable(reason) << '\n';
 }

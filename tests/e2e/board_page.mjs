@@ -37,7 +37,7 @@ describe("the board", () => {
 
   test("counts its cells, and filters by state in the URL", async () => {
     await withPage(browser, `${daemon.url}/`, {}, async (page) => {
-      const failed = page.getByRole("button", { name: /failed runs, none/ });
+      const failed = page.getByRole("button", { name: /failed no complete run, and the newest failed/ });
       await failed.waitFor();
       const count = Number((await failed.locator("b").innerText()).replaceAll(",", ""));
       assert.ok(count > 0);
@@ -49,6 +49,24 @@ describe("the board", () => {
       );
       await page.getByLabel("GPU type").selectOption("gb200");
       await page.waitForURL(/gpu_type=gb200/);
+    });
+  });
+
+  test("is stepped back from a choice, and from a cell however many were opened", async () => {
+    await withPage(browser, `${daemon.url}/`, {}, async (page) => {
+      await page.locator("button.cell").first().waitFor();
+      for (const gpuType of ["h100", "gb200"]) {
+        await page.getByLabel("GPU type").selectOption(gpuType);
+        await page.waitForURL(new RegExp(`gpu_type=${gpuType}`));
+      }
+      const cells = page.locator("button.cell");
+      for (const at of [0, 1, 1, 0]) await cells.nth(at).click();
+      await page.waitForURL(/cell=/);
+      await page.goBack();
+      await until("no cell", async () => !page.url().includes("cell="));
+      assert.match(page.url(), /gpu_type=gb200/);
+      await page.goBack();
+      await page.waitForURL(/gpu_type=h100/);
     });
   });
 
@@ -71,6 +89,29 @@ describe("the board", () => {
       await page.reload();
       await page.locator("button.cell").last().waitFor();
       await scrolledTo(page, 700);
+    });
+  });
+
+  test("names each row, and each cell whole", async () => {
+    await withPage(browser, `${daemon.url}/?gpu_type=gb200`, {}, async (page) => {
+      const row = page.getByRole("heading", { name: "grok1 314b bf16 gb200", level: 2, exact: true });
+      await row.waitFor();
+      await page.getByRole("list", { name: "grok1 314b bf16 gb200", exact: true }).waitFor();
+      await page
+        .getByRole("button", { name: /^grok1 314b bf16, 256 GPUs gb200, aim met/ })
+        .first()
+        .waitFor();
+    });
+  });
+
+  test("says on paper where and when it was so", async () => {
+    await withPage(browser, `${daemon.url}/`, {}, async (page) => {
+      await page.locator("button.cell").first().waitFor();
+      const note = page.locator(".on-paper").filter({ hasText: new URL(daemon.url).host });
+      assert.equal(await note.isVisible(), false);
+      await page.emulateMedia({ media: "print" });
+      assert.equal(await note.isVisible(), true);
+      assert.match(await note.innerText(), /\d\d:\d\d/);
     });
   });
 

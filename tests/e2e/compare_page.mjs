@@ -5,7 +5,7 @@ import { violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { stepTime } from "./logs.mjs";
-import { assertDrawn, browser, daemon, kManyGpus, rows } from "./site.mjs";
+import { assertDrawn, browser, daemon, kManyGpus, overflow, rows } from "./site.mjs";
 
 describe("comparing runs", () => {
   const picks = (page) => page.getByRole("checkbox", { name: /^Compare/ });
@@ -127,7 +127,12 @@ describe("comparing runs", () => {
       const banner = page.locator(".banner");
       await banner.getByRole("heading", { name: "Not comparable" }).waitFor();
       await banner.getByText(`Run ${failed.runs[0].id} is left out.`).waitFor();
+      const row = page.locator("table.compared tbody tr").first();
+      assert.match(await row.innerText(), new RegExp(`run ${whole.runs[0].id} `));
+      await page.setViewportSize({ width: 390, height: 900 });
       await page.getByText("1 run left out").click();
+      await page.locator(".left-out li").getByText(`run ${failed.runs[0].id}, `).waitFor();
+      assert.equal(await overflow(page), 0);
       await page.getByRole("button", { name: /Count those that are failed/ }).click();
       await page.waitForURL(/include=failed/);
       await page.getByRole("button", { name: /Leave failed out again/ }).waitFor();

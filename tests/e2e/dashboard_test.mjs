@@ -2,6 +2,7 @@
 import "./site.mjs";
 import "./board_page.mjs";
 import "./runs_page.mjs";
+import "./runs_keys.mjs";
 import "./runs_filters.mjs";
 import "./run_page.mjs";
 import "./compare_page.mjs";

@@ -108,7 +108,7 @@ describe("the history page", () => {
   test("is reached from a cell of the board", async () => {
     await withPage(browser, `${daemon.url}/?workload=nemotron4&gpu_type=h100`, {}, async (page) => {
       const row = page.locator(".board-row").filter({ hasText: "nemotron4 15b bf16" });
-      await row.locator("button.cell").filter({ hasText: /^128 GPUs/ }).click();
+      await row.locator("button.cell").filter({ hasText: /\b128 GPUs/ }).click();
       await page.getByRole("link", { name: "Their step time over time" }).click();
       await page.waitForURL(/\/history\?workload=pretrain_nemotron4&.*gpu_count=128/);
       await section(page).first().waitFor();
@@ -121,7 +121,7 @@ describe("the history page", () => {
   test("says why a run is in no history, and counts it where that is asked", async () => {
     const { id } = await findRun("status=complete&mark=traced");
     await withPage(browser, `${daemon.url}/history?run=${id}`, {}, async (page) => {
-      await page.getByText("Its log holds an NCCL trace").waitFor();
+      await page.getByText("The log holds an NCCL trace").first().waitFor();
       await page.getByRole("button", { name: "Count those that are traced" }).click();
       await page.waitForURL(/include=traced/);
       await page.getByRole("heading", { name: /^Slower in the last/ }).waitFor();
@@ -135,6 +135,26 @@ describe("the history page", () => {
       const offered = await choice.locator("option").allInnerTexts();
       assert.deepEqual(offered.filter((name) => name === "grok1").length, 1, offered.join());
       assert.equal(await choice.inputValue(), "grok1");
+    });
+  });
+
+  test("offers every workload still where one is chosen, and steps back from it", async () => {
+    const { workload } = await daemon.get("/api/v1/choices");
+    const expected = new Set(workload.map((name) => name.replace(/^pretrain_/, "")));
+    assert.ok(expected.size > 2);
+    await withPage(browser, `${daemon.url}/history?workload=pretrain_grok1`, {}, async (page) => {
+      await section(page).first().waitFor();
+      const choice = page.getByRole("combobox", { name: "workload" });
+      await until("every workload", async () => {
+        const offered = await choice.locator("option").allInnerTexts();
+        return [...expected].every((name) => offered.includes(name));
+      });
+      const count = await choice.locator("option").count();
+      await choice.selectOption("");
+      await page.waitForURL(/\/history$/);
+      await page.goBack();
+      await page.waitForURL(/workload=pretrain_grok1/);
+      assert.equal(await choice.locator("option").count(), count);
     });
   });
 

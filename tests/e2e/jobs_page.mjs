@@ -6,6 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
+import { NemoLog } from "./logs.mjs";
 import { browser, overflow } from "./site.mjs";
 
 const runner = path.join(path.dirname(process.env.LLMB_REPORT_BIN), "llmb-step-runner");
@@ -48,6 +49,51 @@ describe("the form that submits jobs", { skip }, () => {
     });
   });
 
+  test("has one panel for repeats, which says how many there are", async () => {
+    await withPage(browser, `${service.url}/jobs?${kSubmission}&repeats=8`, {}, async (page) => {
+      await page.getByLabel("token of the scope submit").fill(token);
+      await page.getByLabel("a proxy of fewer layers").check();
+      await page.getByLabel("backend of the runner").selectOption("cpu");
+      await page.getByRole("button", { name: "Look at it first" }).click();
+      await page.getByRole("heading", { name: /, 8 times$/ }).waitFor();
+      assert.equal(await page.locator(".dry-run").count(), 1);
+    });
+  });
+
+  test("says of Slurm that it was not asked, where it was not", async () => {
+    await withPage(browser, `${service.url}/health`, {}, async (page) => {
+      const slurm = page.getByRole("region", { name: "Slurm" });
+      await slurm.getByText("This server has not asked it so far").waitFor();
+    });
+  });
+
+  test("lists the jobs that logs name beside those that were submitted, the older ones, too", async () => {
+    const launchedAt = 1800000000;
+    new NemoLog(service.tree, { gpus: 64, jobId: 64001, launchedAt }).growTo(20);
+    await until("its run", async () => {
+      const { runs } = await service.get("/api/v1/runs?job_id=64001");
+      return runs.length === 1;
+    });
+    await withPage(browser, `${service.url}/health`, {}, async (page) => {
+      await page.route(/\/api\/v1\/runs\?/, async (route) => {
+        const response = await route.fetch();
+        const list = await response.json();
+        const isFirst = !new URL(route.request().url()).searchParams.has("cursor");
+        const json = isFirst
+          ? { ...list, runs: [], next_cursor: "an older page" }
+          : { ...list, runs: (await service.get("/api/v1/runs")).runs, next_cursor: null };
+        await route.fulfill({ status: 200, json });
+      });
+      await page.getByRole("link", { name: "Jobs", exact: true }).click();
+      const named = page.getByRole("region", { name: "Jobs that the logs name", exact: true });
+      await named.getByText(/^None yet/).waitFor();
+      const older = named.getByRole("button", { name: "Show older jobs of logs" });
+      await older.press("Enter");
+      await named.getByText("64001").waitFor();
+      await older.waitFor({ state: "detached" });
+    });
+  });
+
   test("shows why a submission is refused", async () => {
     const url = `${service.url}/jobs?${kSubmission}`;
     await withPage(browser, url, {}, async (page, complaints) => {
@@ -69,7 +115,7 @@ describe("the form that submits jobs", { skip }, () => {
       await page.getByRole("button", { name: "Look at it first" }).click();
       await page.getByText(/Would run on/).waitFor();
       await page.getByRole("button", { name: "Submit", exact: true }).click();
-      await page.getByRole("heading", { name: "1 job sent: not submitted" }).waitFor();
+      await page.getByRole("heading", { name: "1 job: not submitted" }).waitFor();
       await page.locator(".submit .panel li .status").getByText("not submitted").waitFor();
       const { jobs } = await service.get("/api/v1/jobs");
       assert.equal(jobs.length, 1);
@@ -78,6 +124,9 @@ describe("the form that submits jobs", { skip }, () => {
       await until("its end", async () =>
         /not submitted/.test(await page.locator(".verdict").innerText()),
       );
+      await page.getByText("It was never queued: it has no log, and none will come.").waitFor();
+      assert.equal(await page.getByRole("heading", { name: "Its log" }).count(), 0);
+      assert.equal(await page.getByText("not answered yet").count(), 0);
     });
   });
 
@@ -101,6 +150,10 @@ describe("the form that submits jobs", { skip }, () => {
     const log = { path: "/logs/first.out", text: "of the first start\n".repeat(300) };
     const [job] = (await service.get("/api/v1/jobs")).jobs;
     await withPage(browser, `${service.url}/health`, {}, async (page) => {
+      await page.route(/\/api\/v1\/jobs\/\d+$/, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), state: "running" } });
+      });
       await page.route(/\/api\/v1\/jobs\/\d+\/log\?/, async (route) => {
         const query = new URL(route.request().url()).searchParams;
         const offset = Math.min(Number(query.get("offset") ?? 0), log.text.length);

@@ -103,6 +103,7 @@ describe("live", () => {
       const iterations = async () =>
         (await cells(page, "progress").allInnerTexts()).map((text) => parseInt(text, 10)).join();
       await until("both rows", async () => (await iterations()) === "3,5");
+      await page.getByRole("button", { name: /^Iteration/ }).focus();
       await page.keyboard.press("j");
       const active = page.locator("table.runs tr.is-active");
       await active.waitFor();

@@ -56,7 +56,7 @@ describe("a newcomer finds out", () => {
   test("whether two Nemotron configurations really differ", async () => {
     await ask("the difference", async (page, click) => {
       const row = page.locator(".board-row").filter({ hasText: "nemotron4 15b bf16" });
-      await click(row.locator("button.cell").filter({ hasText: /^128 GPUs/ }));
+      await click(row.locator("button.cell").filter({ hasText: /\b128 GPUs/ }));
       await click(page.getByRole("link", { name: "Compare them with those that differ" }));
       const verdict = page.locator(".verdicts .told").first();
       await verdict.waitFor();

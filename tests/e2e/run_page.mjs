@@ -1,5 +1,6 @@
 // The page of a run: figures, charts, failures, evidence, configuration.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
@@ -11,6 +12,7 @@ import {
   cascaded,
   daemon,
   findRun,
+  hasFocus,
   kA4Width,
   kManyGpus,
   makeHung,
@@ -31,6 +33,8 @@ describe("the page of a run", () => {
       assert.equal(await figure.innerText(), `${mean} ± ${deviation} s`);
       assert.equal(await page.locator(".reason").innerText(), run.status_reason);
       assert.equal(await page.locator("h1").textContent(), run.experiment);
+      const facts = await page.locator(".run-head .facts").innerText();
+      assert.match(facts, new RegExp(`Run\\s+${run.id}\\s`));
       for (const chart of await page.locator(".plot canvas").all()) await assertDrawn(chart);
       assert.ok((await page.locator(".plot canvas").count()) >= 2);
     });
@@ -290,7 +294,8 @@ describe("the page of a run", () => {
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
       const note = page.locator(".hung");
       await note.waitFor();
-      assert.match(await note.innerText(), /Hung: silent for [4-9] min/);
+      const words = await note.innerText();
+      assert.match(words, /Hung: silent for [4-9] min, since [-\d]+ [:\d]+, without/);
     });
   });
 
@@ -350,6 +355,60 @@ describe("the page of a run", () => {
       await chosen.waitFor();
       await page.getByRole("button", { name: "Close", exact: true }).click();
       await page.locator(".log-lines").waitFor({ state: "detached" });
+    });
+  });
+
+  test("takes the focus to the log's lines, and back to who asked for them", async () => {
+    const { runs } = await daemon.get("/api/v1/runs?status=failed&limit=100");
+    const details = await Promise.all(runs.map((run) => daemon.get(`/api/v1/runs/${run.id}`)));
+    const run = details.find((each) => each.failure?.offset > 1000);
+    const size = { viewport: { width: 1440, height: 600 } };
+    await withPage(browser, `${daemon.url}/runs`, size, async (page) => {
+      await page.goto(`${daemon.url}/runs/${run.id}`);
+      const asker = page.getByRole("button", { name: "the log around it" });
+      const lines = page.getByRole("region", { name: "Lines of the log" });
+      await page.locator(".plot canvas, .nothing").first().waitFor();
+      for (const leave of [
+        () => page.goBack(),
+        () => page.getByRole("button", { name: "Close", exact: true }).press("Enter"),
+      ]) {
+        await asker.press("Enter");
+        await hasFocus(lines);
+        await lines.and(page.locator("[aria-describedby='log-chosen']")).waitFor();
+        await leave();
+        await lines.waitFor({ state: "detached" });
+        await hasFocus(asker);
+        assert.match(page.url(), new RegExp(`/runs/${run.id}$`));
+      }
+      await asker.press("Enter");
+      await hasFocus(lines);
+      await page.getByRole("button", { name: "End", exact: true }).press("Enter");
+      await page.waitForURL(/log=end/);
+      await hasFocus(page.getByRole("button", { name: "End", exact: true }));
+      await page.goBack(); // however often the log was looked at and closed
+      await page.waitForURL(new RegExp(`/runs/${run.id}$`));
+      await hasFocus(asker);
+      await page.goBack();
+      await page.waitForURL(/\/runs$/);
+    });
+  });
+
+  test("wraps the log's lines, and saves them", async () => {
+    const run = await findRun(`experiment=${traced.experiment}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}?log=end`, {}, async (page) => {
+      const lines = page.locator(".log-lines");
+      await lines.locator("li").first().waitFor();
+      const beyond = () => lines.evaluate((box) => box.scrollWidth - box.clientWidth);
+      await page.setViewportSize({ width: 700, height: 900 });
+      assert.ok((await beyond()) > 0);
+      await page.getByLabel("wrap lines").check();
+      await until("wrapped", async () => (await beyond()) === 0);
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Save these lines" }).click();
+      const file = await download;
+      assert.equal(file.suggestedFilename(), `run-${run.id}.log`);
+      const saved = readFileSync(await file.path(), "utf8");
+      assert.deepEqual(saved.trimEnd().split("\n"), await lines.locator("code").allInnerTexts());
     });
   });
 

@@ -6,6 +6,15 @@ import { until } from "./daemon.mjs";
 import { choose, more, seldom, untilShown } from "./runs_list.mjs";
 import { browser, cells, daemon, rows } from "./site.mjs";
 
+// The list of a filter, opened.
+async function opened(page, filter) {
+  const list = page
+    .locator("details.field-list")
+    .filter({ has: page.locator("legend", { hasText: new RegExp(`^${filter}$`) }) });
+  await list.locator("summary").click();
+  return list;
+}
+
 describe("the filters of runs", () => {
   test("filters by status, in the URL, and back undoes it", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
@@ -155,6 +164,30 @@ describe("the filters of runs", () => {
       await field.pressSequentially("gpus384");
       await until("one run", async () => (await rows(page).count()) === 1);
       assert.match(await cells(page, "experiment").innerText(), /gpus384/);
+    });
+  });
+
+  test("says how many runs each value would show beside the other filters", async () => {
+    const { failure_cause: causes } = await daemon.get("/api/v1/choices");
+    assert.ok(causes.length > 2);
+    await withPage(browser, `${daemon.url}/runs?workload=grok1`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await more(page).click();
+      const list = await opened(page, "failed by");
+      const counts = list.locator(".choice-count");
+      await until("a count of each", async () => (await counts.count()) === causes.length);
+      const totals = await Promise.all(
+        causes.map(async (cause) => {
+          const query = `workload=grok1&failure_cause=${cause}&limit=1`;
+          return (await daemon.get(`/api/v1/runs?${query}`)).total;
+        }),
+      );
+      const shown = (await counts.allInnerTexts()).map((text) => parseInt(text, 10));
+      const inOrder = (all) => [...all].sort((a, b) => a - b);
+      assert.deepEqual(inOrder(shown), inOrder(totals));
+      const none = totals.filter((total) => total === 0).length;
+      assert.ok(none > 0);
+      assert.equal(await list.locator(".is-empty").count(), none);
     });
   });
 });

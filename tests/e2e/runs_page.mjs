@@ -1,4 +1,4 @@
-// The table of runs: order, length, keyboard, and coming back to it.
+// The table of runs: order, length, and coming back to it.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
@@ -42,7 +42,7 @@ describe("the runs page", () => {
       await last.waitFor();
       assert.ok((await rows(page).count()) < total);
       assert.equal(await page.locator('table.runs tr[aria-rowindex="2"]').count(), 0);
-      const head = await page.locator("th.col-experiment").boundingBox();
+      const head = await page.locator("thead .col-experiment").boundingBox();
       assert.ok(head.y >= 0 && head.y < 100, "the head stays in sight");
     });
   });
@@ -106,35 +106,17 @@ describe("the runs page", () => {
     });
   });
 
-  test("moves and picks by keyboard", async () => {
+  test("says of which run a cell is, to who does not see the table", async () => {
+    const { runs } = await daemon.get("/api/v1/runs?limit=1");
+    const [{ id }] = runs;
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();
-      for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
-      const active = page.locator("table.runs tr.is-active");
-      await until(
-        "the second row",
-        async () => (await active.getAttribute("aria-rowindex")) === "3",
-      );
-      await page.keyboard.press("x");
-      await page.waitForURL(/pick=\d+/);
-      assert.equal(await active.getByRole("checkbox").isChecked(), true);
-      const id = await active.getAttribute("data-run");
-      await page.keyboard.press("Enter");
-      await page.waitForURL(new RegExp(`/runs/${id}$`));
-      await page.goBack();
-      await rows(page).first().waitFor();
-      await page.keyboard.press("c"); // one run alone is nothing to compare
-      for (const key of ["j", "j", "j", "x"]) await page.keyboard.press(key);
-      await page.waitForURL(/pick=\d+%2C\d+/);
-      await page.keyboard.press("c");
-      await page.waitForURL(new RegExp(`/compare\\?runs=${id},\\d+$`));
-      await page.goBack();
-      await rows(page).first().waitFor();
-      await page.keyboard.press("/");
-      assert.equal(
-        await page.evaluate(() => document.activeElement?.getAttribute("type")),
-        "search",
-      );
+      const row = rows(page).first();
+      const head = row.getByRole("rowheader");
+      assert.equal(await head.count(), 1);
+      await head.getByRole("link", { name: new RegExp(`, run ${id}$`) }).waitFor();
+      await row.getByRole("checkbox", { name: new RegExp(`^Compare run ${id}, `) }).waitFor();
+      assert.equal(await cells(page, "run").first().innerText(), String(id));
     });
   });
 
@@ -215,6 +197,7 @@ describe("the runs page", () => {
       await page.getByText("Views", { exact: true }).click();
       await page.getByRole("link", { name: "what failed" }).click();
       await page.waitForURL(/status=failed/);
+      await page.getByText("Views", { exact: true }).click(); // it closed behind the chosen one
       await page.getByRole("button", { name: "Forget the view what failed" }).click();
       assert.equal(await page.getByRole("link", { name: "what failed" }).count(), 0);
     });
@@ -282,7 +265,7 @@ describe("the runs page", () => {
       await withPage(browser, `${daemon.url}/runs${query}`, {}, async (page) => {
         await rows(page).first().waitFor();
         const cut = [];
-        for (const width of [390, 701, 768, 900, 1024, 1100]) {
+        for (const width of [320, 390, 560]) {
           await page.setViewportSize({ width, height: 900 });
           await page.locator("table.as-cards tr[data-run]").first().waitFor();
           const texts = await page
@@ -300,6 +283,41 @@ describe("the runs page", () => {
           if (below > 0) cut.push(`${below} cards at their foot at ${width} px`);
         }
         assert.deepEqual(cut, []);
+      });
+    }
+  });
+
+  test("has fewer columns where there is less room, and cuts no figure", async () => {
+    for (const query of ["", "?status=failed"]) {
+      await withPage(browser, `${daemon.url}/runs${query}`, {}, async (page) => {
+        await rows(page).first().waitFor();
+        const cut = [];
+        let least = Infinity;
+        for (const width of [1440, 1240, 1152, 1024, 768, 680]) {
+          await page.setViewportSize({ width, height: 800 });
+          const heads = page.locator("table.runs:not(.as-cards) thead th");
+          await until(`a table at ${width} px`, async () => {
+            const count = await heads.count();
+            return count > 3 && count <= least && (await overflow(page)) === 0;
+          });
+          least = await heads.count();
+          const figures = page.locator("tr[data-run] :is(.number, .col-status)");
+          const texts = await figures.evaluateAll((all) =>
+            all
+              .flatMap((cell) => [cell, ...cell.querySelectorAll("span")])
+              .filter((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)
+              .map((part) => part.textContent),
+          );
+          cut.push(...texts.map((text) => `${text} at ${width} px`));
+        }
+        assert.deepEqual([...new Set(cut)], []);
+        for (const key of ["status", "step_time"]) await cells(page, key).first().waitFor();
+        await page.setViewportSize({ width: 1024, height: 800 });
+        await popUp(page, "Columns").locator("summary").click();
+        const lacking = page.locator("details.choice label").filter({ hasText: "no room" });
+        await lacking.first().waitFor();
+        await page.getByLabel("Window").check();
+        await page.locator("th.col-window").waitFor(); // before what is usual
       });
     }
   });
@@ -350,6 +368,12 @@ describe("the runs page", () => {
       assert.deepEqual(await openNames(page), ["Columns"]);
       await page.getByRole("heading", { level: 1 }).click();
       assert.deepEqual(await openNames(page), []);
+      await marks.click();
+      const last = popUp(page, "marks").getByRole("checkbox").last();
+      await last.focus();
+      assert.deepEqual((await openNames(page)).map((text) => text.split("\n")[0]), ["marks"]);
+      await page.keyboard.press("Tab");
+      assert.deepEqual(await openNames(page), [], "left by Tab");
     });
   });
 

@@ -50,6 +50,21 @@ describe("the scaling page", () => {
       for (const name of await page.locator("section.charts h2").allInnerTexts()) {
         assert.match(name, /grok1/);
       }
+      await page.goBack();
+      await page.waitForURL(/scaling$/);
+      await page.goBack();
+      await page.waitForURL(/\/runs$/);
+    });
+  });
+
+  test("keeps to a phone's width where it lists what is left out", async () => {
+    const options = { viewport: { width: 390, height: 900 } };
+    await withPage(browser, `${daemon.url}/scaling`, options, async (page) => {
+      const lists = page.locator(".left-out summary");
+      await lists.first().waitFor();
+      for (const list of await lists.all()) await list.click();
+      await page.locator(".left-out li a").first().waitFor();
+      assert.equal(await overflow(page), 0);
     });
   });
 });

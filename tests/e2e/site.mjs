@@ -23,7 +23,7 @@ export const kManyGpus = 96; // tells those runs from the ones of the sample tre
 
 export const rows = (page) => page.locator("table.runs tbody tr[data-run]");
 export const cells = (page, column) =>
-  page.locator(`table.runs tbody tr[data-run] td.col-${column}`);
+  page.locator(`table.runs tbody tr[data-run] .col-${column}`);
 
 export let browser;
 export let daemon;

@@ -7,6 +7,7 @@ import {
   gpusOf,
   launchTimes,
   otherwiseOf,
+  stateText,
   submitCommand,
   unpublished,
 } from "../../web/src/state/board";
@@ -161,6 +162,41 @@ test("a copy of a run that counts is no profiled run beside it", () => {
   const cell = ofOne([reference({})], answers)[0]?.cells[0];
   assert.deepEqual([cell?.others, cell?.otherCount], [[9], 30]);
   assert.deepEqual([cell?.profiled, cell?.profiledCount], [[], 0]);
+  assert.equal(cell?.otherReasons.get(9), "a copy of run 7");
+  assert.match(cell?.words ?? "", /30 runs that do not count: with the bytes of a run that counts\.$/);
+});
+
+test("a judged cell says why further runs do not count, and which failed since", () => {
+  const answers = scaling(standing(1, 0.97), "failed");
+  const cell = ofOne([reference({})], answers)[0]?.cells[0];
+  assert.equal(cell?.state, "met");
+  assert.equal(cell?.otherReasons.get(9), "failed");
+  assert.match(cell.words, /30 runs that do not count: failed\. The newest of .* is run 9, failed: /);
+  const [run] = answers.series[0]?.left_out ?? [];
+  assert.ok(run);
+  run.launched_at = "2026-01-01T08:00:00Z"; // before those that count
+  assert.doesNotMatch(ofOne([reference({})], answers)[0]?.cells[0]?.words ?? "", /The newest of/);
+});
+
+test("a run under way is told beside what those before it made of the cell", () => {
+  const under = (stands: PublishedStanding | null) => {
+    const answers = scaling(stands, null);
+    const group = { gpu_count: 512, marks: ["running"], are_copies: false, run_count: 1 };
+    answers.series[0]?.left_out_groups.push(group);
+    return ofOne([reference({})], answers);
+  };
+  const rows = under(standing(1, 0.97));
+  const cell = rows[0]?.cells[0];
+  assert.deepEqual([cell?.state, cell?.isRunning], ["met", true]);
+  assert.equal(cell && stateText(cell), "aim met, running");
+  const table = boardTable(rows, () => true);
+  assert.equal(table.rows[0]?.[table.heads.indexOf("state")], "aim met, running, stale");
+  const alone = under(null)[0]?.cells[0];
+  assert.deepEqual([alone?.state, alone?.isRunning], ["running", true]);
+  assert.equal(alone?.words, "A run is under way.");
+  assert.equal(alone && stateText(alone), "running");
+  const none = ofOne([reference({})], scaling(standing(1, 0.97), null))[0]?.cells[0];
+  assert.equal(none?.isRunning, false);
 });
 
 test("runs that do not count leave a cell failed or missing", () => {
@@ -192,6 +228,7 @@ test("the newest run that did not complete says whether a cell failed or is inva
   assert.equal(withRun(10, null)?.state, "invalid"); // as old as the other, by the log's growth
   assert.equal(withRun(8, null)?.state, "failed");
   assert.equal(stateOf(scaling(null, "invalid")), "invalid");
+  assert.equal(stateOf(scaling(null, "incomplete")), "incomplete", "as its run is called");
   assert.equal(stateOf(scaling(standing(1, 0.97), "invalid")), "met");
 });
 
@@ -203,7 +240,7 @@ test("runs that do not count are told by why, each kind with its number", () => 
     { gpu_count: 512, marks: [], are_copies: true, run_count: 2 },
   );
   const cell = ofOne([reference({})], answers)[0]?.cells[0];
-  const kinds = "33 runs that do not count: 30 failed, 1 profiled, 2 copies of runs that count. ";
+  const kinds = "33 runs that do not count: 30 failed, 1 profiled, 2 with the bytes of a run that counts. ";
   assert.ok(cell?.words.startsWith(kinds));
   const profiled = ofOne([reference({})], scaling(null, "profiled"))[0]?.cells[0];
   assert.equal(profiled?.words, "30 runs that do not count: profiled.");

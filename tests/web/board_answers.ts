@@ -55,7 +55,7 @@ export const reference = (changes: Partial<Reference>): Reference => ({
   ...changes,
 });
 
-type LeftOutMark = "failed" | "invalid" | "profiled";
+type LeftOutMark = "failed" | "incomplete" | "invalid" | "profiled";
 
 export function scaling(stands: PublishedStanding | null, marks: LeftOutMark | null): Scaling {
   const left = {

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RootList, Scaling } from "../../web/src/api/types";
-import { boardBadge } from "../../web/src/chart/board_picture";
-import { boardRows, boardTable, overview } from "../../web/src/state/board";
+import { boardBadge, legendLines, scopeWords, type BoardScope } from "../../web/src/chart/board_picture";
+import { boardRows, boardTable, overview, type BoardRow } from "../../web/src/state/board";
 import { askBoard, type Asked, type BoardAnswers } from "../../web/src/state/board_clusters";
 import { kNoCluster } from "../../web/src/cluster_words";
 import { joined, measured, reference, scaling } from "./board_answers";
@@ -34,8 +34,9 @@ const kRoot = {
 
 const rowsOf = ({ answers, references }: BoardAnswers) =>
   answers.flatMap((one) => boardRows(references, one, "utc"));
-const badge = (rows: Parameters<typeof boardBadge>[0], isStale = false) =>
-  boardBadge(rows, () => isStale, "2026-02-01");
+const kScope = { chosen: [], cluster: null, madeOn: "2026-02-01", server: "llmb.example" };
+const badge = (rows: BoardRow[], isStale = false, scope: Partial<BoardScope> = {}) =>
+  boardBadge(rows, () => isStale, { ...kScope, ...scope });
 
 test("clusters that only the runs name are boards of their own", async () => {
   const all = joined(measured("bf16", 1, "alpha"), measured("fp8", 2, "beta"));
@@ -97,6 +98,23 @@ test("a badge says which of its results are stale, and shows where all are", asy
   assert.match(old, />met by 1 of 3, 1 of them stale on 2026-02-01</);
   const fillOf = (svg: string) => /fill="(#[0-9a-f]{6})"\/><text/.exec(svg)?.[1];
   assert.notEqual(fillOf(old), fillOf(badge(rows)));
+});
+
+test("a badge and a picture say what they are of", async () => {
+  const answer = await askBoard("", kAbort, asked(measured("bf16", 1)));
+  const rows = rowsOf(answer);
+  const svg = badge(rows, false, { chosen: ["grok1", "h100"], cluster: "eos" });
+  assert.match(svg, />0\.95 × the published LLM speed of grok1, h100</);
+  assert.match(svg, />eos: met by 1 of 3 on 2026-02-01</);
+  assert.match(badge(rows), />0\.95 × the published LLM speed</);
+  assert.equal(
+    scopeWords({ ...kScope, chosen: ["grok1"], cluster: "eos" }),
+    "cluster eos, grok1, on 2026-02-01, by llmb.example",
+  );
+  assert.equal(scopeWords(kScope), "every published result, on 2026-02-01, by llmb.example");
+  const legend = legendLines(rows, () => false);
+  assert.deepEqual(legend.map((line) => line.split(":")[0]), ["aim met", "missing"]);
+  assert.match(legendLines(rows, () => true).at(-1) ?? "", /^stale/);
 });
 
 test("a cluster's name is text in the badge", () => {

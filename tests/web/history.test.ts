@@ -1,7 +1,7 @@
 // From a configuration's history to the places of its runs, and to sentences.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { History, HistoryChange, HistorySeries } from "../../web/src/api/types";
+import type { History, HistoryChange, HistoryLeftOut, HistorySeries } from "../../web/src/api/types";
 import { partOf, shareIn, zoomed } from "../../web/src/chart/plot_zoom";
 import { historyPlot, placesOf, startTicks, valueTicks, within } from "../../web/src/chart/history_points";
 import { nearestOf } from "../../web/src/chart/nearest_point";
@@ -17,7 +17,14 @@ import {
   summaryWords,
   toldChanges,
 } from "../../web/src/history_words";
-import { historyHref, runHistoryHref, sidesHref } from "../../web/src/state/history";
+import {
+  historyHref,
+  historyOf,
+  leftOutEntry,
+  runHistoryHref,
+  sectionlessLeftOut,
+  sidesHref,
+} from "../../web/src/state/history";
 
 const kDay = 86_400_000;
 const kStart = Date.parse("2025-10-01T00:00:00Z");
@@ -207,6 +214,30 @@ test("addresses name the configuration, the run, and the sides of a change", () 
   assert.match(historyHref(selection, "proxy"), /&gpu_count=64&include=proxy$/);
   assert.equal(runHistoryHref({ id: 7, workload: null }), "/history?run=7");
   assert.equal(sidesHref(slowed, 0), "/compare?runs=1,2,3,4,5");
+});
+
+test("a page about one run has the answer's own word of why it does not count", () => {
+  const left = (id: number): HistoryLeftOut => ({
+    id,
+    experiment: "x",
+    path: "x/log.out",
+    job_id: null,
+    launched_at: null,
+    marks: [{ mark: "traced", reason: "It is traced." }],
+    reason: `run ${id} is traced`,
+  });
+  const repeated = weekly([2, 2], { left_out: [left(7)] });
+  const single = weekly([3], { left_out: [left(8)] });
+  const series = [repeated, single];
+  const history = { method: "", older_runs_left_out: 0, unplaced: [left(9)], series };
+  const of = (run: number) => historyOf(history, run);
+  assert.deepEqual([of(7).series, of(7).unplaced], [[repeated], []]);
+  assert.deepEqual([of(9).series, of(9).unplaced.map(({ id }) => id)], [[], [9]]);
+  assert.equal(leftOutEntry(history, 7)?.reason, "run 7 is traced");
+  assert.equal(leftOutEntry(history, 9)?.reason, "run 9 is traced");
+  assert.equal(leftOutEntry(history, 1), null, "it counts");
+  assert.equal(leftOutEntry(history, 10), null, "there is no word of it");
+  assert.deepEqual(sectionlessLeftOut(history).map(({ id }) => id), [8, 9]);
 });
 
 test("a zoom shows what lies within it, and cuts levels at its edges", () => {

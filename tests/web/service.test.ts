@@ -1,9 +1,17 @@
 // What is known of the service while it answers, and while it does not.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { fetchJob, fetchReadiness } from "../../web/src/api/client";
+import { fetchJob, fetchReadiness, Problem } from "../../web/src/api/client";
+import { live } from "../../web/src/api/live";
 import { jobsAreOn } from "../../web/src/state/jobs";
-import { nowMs, refreshService, rootList, service, unanswered } from "../../web/src/state/service";
+import {
+  nowMs,
+  refreshService,
+  rootList,
+  service,
+  startService,
+  unanswered,
+} from "../../web/src/state/service";
 
 const answering = (async () =>
   new Response('{"roots":[],"jobs_are_on":true}', { status: 200 })) as typeof fetch;
@@ -101,4 +109,44 @@ test("the time is the server's, whatever this machine's clock says", async () =>
   saying(new Date().toUTCString());
   await refreshService();
   isNear(0);
+});
+
+test("how a service is doing is asked at once when its stream breaks, and when the page is seen", async (t) => {
+  const page = Object.assign(new EventTarget(), { visibilityState: "hidden" });
+  const usual = { setInterval: globalThis.setInterval, setTimeout: globalThis.setTimeout };
+  const delayed: (() => void)[] = [];
+  Object.assign(globalThis, {
+    document: page,
+    setInterval: () => 0,
+    setTimeout: (action: () => void) => delayed.push(action),
+  });
+  t.after(() => Object.assign(globalThis, usual));
+  let asked = 0;
+  globalThis.fetch = ((...request) => {
+    asked += 1;
+    return answering(...request);
+  }) as typeof fetch;
+  const newlyAsked = async () => {
+    await new Promise((done) => setImmediate(done));
+    const count = asked;
+    asked = 0;
+    return count;
+  };
+  startService();
+  const once = await newlyAsked();
+  assert.ok(once > 0);
+  page.dispatchEvent(new Event("visibilitychange"));
+  assert.equal(await newlyAsked(), 0, "nobody sees it");
+  page.visibilityState = "visible";
+  page.dispatchEvent(new Event("visibilitychange"));
+  assert.equal(await newlyAsked(), once);
+  live.connection.value = "live";
+  assert.equal(await newlyAsked(), 0, "all is as it was told");
+  delayed.length = 0;
+  live.connection.value = "lost";
+  assert.equal(await newlyAsked(), once);
+  assert.ok(delayed.length > 0, "a server that ends may have answered still");
+  unanswered.value = { since: "", problem: new Problem(0, "gone", "") };
+  live.connection.value = "live";
+  assert.equal(await newlyAsked(), once, "it is there again");
 });

@@ -1,9 +1,10 @@
-// What the form that submits jobs sends, and what it refuses to send.
+// What the form that submits jobs sends and refuses to send, and what is said of its jobs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JobState } from "../../web/src/api/types";
-import { sentWords } from "../../web/src/job_words";
+import type { DryRun, JobState } from "../../web/src/api/types";
+import { logWords, sentWords, slurmWords } from "../../web/src/job_words";
 import {
+  alikeRuns,
   kEmptySubmission,
   SubmissionKeys,
   submissionOf,
@@ -54,6 +55,51 @@ test("what was sent is told by its state of now", () => {
   assert.equal(words("completed", "completed"), "2 jobs sent: completed");
   assert.equal(
     words("running", "submitting", "running", "not_submitted"),
-    "4 jobs sent: 2 running, 1 on the way to Slurm, 1 not submitted",
+    "4 jobs: 2 running, 1 on the way to Slurm, 1 not submitted",
   );
+  assert.equal(words("not_submitted", "not_submitted"), "2 jobs: not submitted", "none was sent");
+});
+
+test("repeats stand once in a dry run, with how many there are", () => {
+  const run = (nodes: number, id: string) =>
+    ({ nodes, notes: [], run_folder: id, script: `#SBATCH --comment=${id}` }) as unknown as DryRun;
+  const counts = alikeRuns([run(8, "a"), run(16, "b"), run(8, "c"), run(8, "d")]);
+  assert.deepEqual(
+    counts.map(({ run: { nodes }, count }) => [nodes, count]),
+    [
+      [8, 3],
+      [16, 1],
+    ],
+  );
+});
+
+test("a backend is asked for where one is chosen", () => {
+  assert.equal(submissionOf({ ...fields, backend: "cpu" }).backend, "cpu");
+  assert.equal("backend" in submissionOf({ ...fields, backend: "" }), false);
+});
+
+test("no log is promised of a job that never started", () => {
+  const ofJob = (state: JobState, started_at: string | null = null) => logWords({ state, started_at });
+  assert.match(ofJob("pending").words, /not been found yet/);
+  assert.deepEqual(ofJob("not_submitted"), {
+    comes: false,
+    words: "It was never queued: it has no log, and none will come.",
+  });
+  assert.equal(ofJob("cancelled").comes, false);
+  assert.equal(ofJob("deadline_passed").comes, false);
+  for (const state of ["failed", "ended", "timed_out", "completed"] as const) {
+    assert.equal(ofJob(state).comes, true, `${state}, and nobody saw it start`);
+    assert.match(ofJob(state).words, /whether it started is not known/);
+  }
+  assert.equal(ofJob("cancelled", "2026-03-14T23:07:56Z").comes, true);
+  assert.equal(ofJob("failed", "2026-03-14T23:07:56Z").comes, true, "what its script printed");
+});
+
+test("Slurm is said to answer where it was asked and did", () => {
+  const asked = "2026-03-14T23:07:56Z";
+  const words = (slurm_error: string | null, slurm_asked_at: string | null) =>
+    slurmWords({ slurm_error, slurm_asked_at });
+  assert.match(words(null, null), /^This server has not asked it so far/);
+  assert.match(words(null, asked), /^It answered/);
+  assert.equal(words("squeue failed", asked), "squeue failed.");
 });

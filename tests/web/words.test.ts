@@ -18,12 +18,13 @@ import { earlierRoots, failureParts } from "../../web/src/failure_parts";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
 import { agreementWords } from "../../web/src/agreement_words";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
-import { leftOutReasons, markWord, marksWords } from "../../web/src/mark_words";
+import { countableMarks, leftOutReasons, markWord, marksWords } from "../../web/src/mark_words";
 import { otherMfu } from "../../web/src/mfu_words";
 import { limitWords, outlookOf } from "../../web/src/outlook";
 import { isFinal } from "../../web/src/final_problem";
 import { rankName, rankQuantity, rankRange, rankValue } from "../../web/src/rank_words";
 import { runsCountWords } from "../../web/src/runs_words";
+import { fittingColumns } from "../../web/src/state/fitting_columns";
 import { documentTables } from "../../web/src/state/reference_tables";
 import {
   decisionWords,
@@ -163,14 +164,30 @@ test("rows beside the screen wait while whole screens go by", () => {
   assert.equal(isHurried(Infinity, 900), true); // the first view
 });
 
-test("columns that do not fit make cards, with a place for each", () => {
-  assert.equal(rowLayout(1000, [100, 100], 230).isCards, false);
-  const cards = rowLayout(320, [100, 100, 100, 100, 100], 230);
-  const doubled = rowLayout(320, [100, 100, 100, 100, 100, 100], 230, 1);
-  assert.ok(doubled.rowHeight > cards.rowHeight, "seven cells need a fourth line");
+test("rows are cards on a phone alone, with a place for each cell", () => {
+  for (const width of [700, 768, 1024]) assert.equal(rowLayout(width, 20).isCards, false);
+  const cards = rowLayout(320, 5);
+  assert.ok(rowLayout(320, 7).rowHeight > cards.rowHeight, "seven cells need a fourth line");
   assert.equal(cards.isCards, true);
   assert.equal(cards.cardColumns, 2);
-  assert.ok(cards.rowHeight > rowLayout(1000, Array(20).fill(100), 230).rowHeight - 300);
+});
+
+test("where columns do not fit, those that are needed least go first, and the order stays", () => {
+  const columns = [
+    { key: "a", width: 100, need: 1 },
+    { key: "b", width: 300, need: 9 },
+    { key: "c", width: 100, need: 5 },
+    { key: "d", width: 20, need: 0 },
+  ];
+  const fitting = (available: number) =>
+    fittingColumns(columns, available, ({ need }) => need)
+      .map(({ key }) => key)
+      .join("");
+  assert.equal(fitting(520), "abcd");
+  assert.equal(fitting(519), "abc");
+  assert.equal(fitting(499), "bc");
+  assert.equal(fitting(430), "bc", "no narrower one in the place of a");
+  assert.equal(fitting(200), "b");
 });
 
 test("exported tables are safe to open", () => {
@@ -395,6 +412,15 @@ test("a run that is left out says its own reason, and no other's", () => {
   assert.match(reasons({ marks: [], status: "failed" }).join(), /^It is no complete run: all is/);
   assert.equal(marksWords(["failed", "on_cpu"]), "failed and on CPU");
   assert.equal(marksWords([]), "without what their speed takes");
+});
+
+test("only marks of complete runs are offered to be counted together", () => {
+  const marked = (...marks: string[]) => ({ marks: marks.map((mark) => ({ mark })) }) as never;
+  assert.deepEqual(
+    countableMarks([marked("proxy", "profiled"), marked("proxy"), marked("failed", "traced")]),
+    ["proxy", "profiled"],
+  );
+  assert.deepEqual(countableMarks([marked("running"), marked("superseded"), marked()]), []);
 });
 
 test("MFU by other ways is told where it has a value, and another one than the document's", () => {

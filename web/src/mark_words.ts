@@ -1,5 +1,5 @@
 // Why a run is no performance result like others, in words. Pure.
-import type { Run } from "./api/types";
+import type { Run, RunMark } from "./api/types";
 
 const kWords: Record<string, string> = {
   none: "without a mark",
@@ -35,6 +35,28 @@ const kReasons: Record<string, string> = {
 
 export function markReasons(marks: readonly string[]): string[] {
   return marks.flatMap((mark) => kReasons[mark] ?? []);
+}
+
+const kOfCompleteRuns: readonly string[] = [
+  "profiled",
+  "traced",
+  "function_check",
+  "proxy",
+  "on_cpu",
+  "implausible",
+];
+
+interface Marked {
+  marks: readonly Pick<RunMark, "mark">[];
+}
+
+// The marks by which runs can count that are complete. Of a run that also failed, or still runs, none
+// would bring it in.
+export function countableMarks(runs: readonly Marked[]): string[] {
+  const complete = runs.filter(({ marks }) =>
+    marks.every(({ mark }) => kOfCompleteRuns.includes(mark)),
+  );
+  return [...new Set(complete.flatMap(({ marks }) => marks.map(({ mark }) => mark)))];
 }
 
 export function leftOutReasons({

@@ -76,6 +76,9 @@ TEST_F(Jobs, AreSubmittedListedAndShown) {
   EXPECT_EQ(job["job_id"], 101);
   EXPECT_EQ(job["state"], "pending");
   EXPECT_TRUE(get_json("/api/v1/jobs")["slurm_error"].is_null());
+  EXPECT_TRUE(get_json("/api/v1/jobs")["slurm_asked_at"].is_null());
+  cluster_->slurm_asked_at = "2025-06-19T19:06:40Z";
+  EXPECT_EQ(get_json("/api/v1/jobs")["slurm_asked_at"], cluster_->slurm_asked_at);
   cluster_->slurm_error = "squeue gave no answer in time";
   EXPECT_EQ(get_json("/api/v1/jobs")["slurm_error"], cluster_->slurm_error);
   const Json shown = get_json(path);

@@ -27,17 +27,6 @@ class PollerRecoveryTest : public PollerTest {
   }
 };
 
-TEST_F(PollerRecoveryTest, CallsNothingAnAnswerWhereNothingWasAsked) {
-  EXPECT_FALSE(poller_.poll_once().has_answer);
-  const JobRecord job = lost();
-  slurm_.queue_holds(queued(job, "RUNNING"));
-  EXPECT_TRUE(poller_.poll_once().has_answer);
-  slurm_.answers("squeue", "exit 1");
-  const PollOutcome outcome = poller_.poll_once();
-  EXPECT_FALSE(outcome.has_answer);
-  EXPECT_NE(outcome.error, "");
-}
-
 TEST_F(PollerRecoveryTest, FindsAJobByItsComment) {
   const JobRecord job = lost();
   EXPECT_FALSE(job.job_id);

@@ -281,6 +281,19 @@ TEST_F(PollerTest, SaysThatAJobCanNeverStart) {
   EXPECT_THAT(now(job).trouble, HasSubstr("asks for 2 nodes, and partition batch has 1"));
 }
 
+TEST_F(PollerTest, TellsWhenItAskedSlurmAndWhenThereWasNothingToAsk) {
+  slurm_.answers("squeue", "exit 1");
+  const PollOutcome idle = poller_.poll_once();
+  EXPECT_FALSE(idle.asked_at);
+  EXPECT_EQ(idle.error, "");
+  submitted();
+  const WallTime before = wall_now();
+  const PollOutcome failed = poller_.poll_once();
+  ASSERT_TRUE(failed.asked_at);
+  EXPECT_GE(*failed.asked_at, before);
+  EXPECT_THAT(failed.error, HasSubstr("squeue"));
+}
+
 TEST_F(PollerTest, TellsOfChangesFromItsThread) {
   std::mutex mutex;
   std::condition_variable changed;

@@ -20,6 +20,7 @@ export type {
   DryRunList,
   Failure,
   History,
+  HistoryLeftOut,
   Job,
   JobChange,
   JobDetails,

@@ -141,6 +141,7 @@ export function AgreementPlot(props: Props) {
       </div>
       <p class="legend no-print">{kPanZoomHint}.</p>
       <PlotCopies
+        of="agreement with other tools"
         name="agreement"
         table={() => ({
           heads: ["tool", "mean step time, s"],

@@ -2,12 +2,14 @@
 // stand in both, so that colour is never needed alone.
 import { formatNumber } from "../format";
 import { gpusOf, otherwiseOf, type BoardCell, type BoardRow } from "../state/board";
-import { kAim, kStateWords, type CellState } from "../state/standing";
+import { kAim, kCellStates, kStateMeanings, kStateWords, type CellState } from "../state/standing";
 
 const kName = 250; // px of the row's name
 const kCell = { width: 132, height: 70, gap: 8 };
 const kPerRow = 6;
 const kEdge = 20;
+const kHead = 54; // px of the title and of what is shown, with the gap below
+const kLegendLine = 20;
 
 const kColours: Record<CellState, string> = {
   met: "--ok",
@@ -16,6 +18,7 @@ const kColours: Record<CellState, string> = {
   below: "--warn",
   running: "--run",
   failed: "--bad",
+  incomplete: "--warn",
   invalid: "--bad",
   missing: "--rule-strong",
   unjudged: "--rule",
@@ -23,27 +26,72 @@ const kColours: Record<CellState, string> = {
 
 type IsStale = (cell: BoardCell) => boolean;
 
-const kWithRuns: CellState[] = ["running", "failed", "invalid"]; // though none that counts
+const kWithRuns: CellState[] = ["running", "failed", "incomplete", "invalid"]; // none that counts
 
 const linesOf = (row: BoardRow) => Math.ceil(row.cells.length / kPerRow);
 const heightOf = (row: BoardRow) => linesOf(row) * (kCell.height + kCell.gap) + kCell.gap;
 
+// Of a picture or a badge, which leave the page that says it.
+export interface BoardScope {
+  // What the rows were chosen by, in words: "grok1", "gb200"; empty: every published result.
+  chosen: readonly string[];
+  cluster: string | null; // of all rows; null: they name their own, or none is known
+  madeOn: string; // a day
+  server: string;
+}
+
+// "cluster eos, grok1, gb200, on 2026-02-01, by llmb.example"
+export function scopeWords({ chosen, cluster, madeOn, server }: BoardScope): string {
+  const of = chosen.length > 0 ? chosen : ["every published result"];
+  return [cluster && `cluster ${cluster}`, ...of, `on ${madeOn}`, `by ${server}`]
+    .filter(Boolean)
+    .join(", ");
+}
+
+// What the words of the states in it mean.
+export function legendLines(rows: readonly BoardRow[], isStale: IsStale): string[] {
+  const cells = rows.flatMap((row) => row.cells);
+  const used = kCellStates.filter((state) =>
+    cells.some((cell) => cell.state === state || (state === "running" && cell.isRunning)),
+  );
+  const lines = used.map((state) => `${kStateWords[state]}: ${kStateMeanings[state]}`);
+  return cells.some(isStale) ? [...lines, "stale: the newest run is old"] : lines;
+}
+
+function drawLines(
+  context: CanvasRenderingContext2D,
+  lines: readonly string[],
+  top: number,
+  width: number,
+): void {
+  lines.forEach((line, at) => context.fillText(line, kEdge, top + (at + 1) * kLegendLine, width));
+}
+
 export function boardPicture(
   rows: readonly BoardRow[],
   isStale: IsStale,
+  scope: BoardScope,
   scale = 2,
 ): HTMLCanvasElement {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const width = 2 * kEdge + kName + kPerRow * (kCell.width + kCell.gap);
-  const height = 2 * kEdge + rows.reduce((sum, row) => sum + heightOf(row), 0);
+  const legend = legendLines(rows, isStale);
+  const ofRows = rows.reduce((sum, row) => sum + heightOf(row), 0);
+  const height = 2 * kEdge + kHead + ofRows + (legend.length + 1) * kLegendLine;
   const canvas = document.createElement("canvas");
   canvas.width = width * scale;
   canvas.height = height * scale;
   const context = canvas.getContext("2d");
   if (!context) return canvas;
   context.scale(scale, scale);
-  let top = kEdge;
+  context.fillStyle = colour("--text");
+  context.font = "600 17px system-ui, sans-serif";
+  context.fillText(`LLM speed against the published, aim ${kAim} ×`, kEdge, kEdge + 14);
+  context.fillStyle = colour("--text-muted");
+  context.font = "13px system-ui, sans-serif";
+  context.fillText(scopeWords(scope), kEdge, kEdge + 36, width - 2 * kEdge);
+  let top = kEdge + kHead;
   for (const row of rows) {
     context.fillStyle = colour("--text");
     context.font = "600 14px system-ui, sans-serif";
@@ -59,6 +107,9 @@ export function boardPicture(
     });
     top += heightOf(row);
   }
+  context.fillStyle = colour("--text-muted");
+  context.font = "12px system-ui, sans-serif";
+  drawLines(context, legend, top, width - 2 * kEdge);
   return canvas;
 }
 
@@ -75,8 +126,9 @@ function drawCell(
   context.strokeRect(left, top, kCell.width, kCell.height);
   context.fillStyle = colour("--text-muted");
   context.font = "12px system-ui, sans-serif";
-  const gpus = isStale ? `${gpusOf(cell)}, stale` : gpusOf(cell);
-  context.fillText(gpus, left + 10, top + 20, kCell.width - 20);
+  const isRunning = cell.isRunning && cell.state !== "running";
+  const beside = [gpusOf(cell), isRunning && "running", isStale && "stale"].filter(Boolean);
+  context.fillText(beside.join(", "), left + 10, top + 20, kCell.width - 20);
   const isMuted = !cell.standing && !kWithRuns.includes(cell.state);
   context.fillStyle = colour(isMuted ? "--text-muted" : "--text");
   context.font = "600 13px system-ui, sans-serif";
@@ -89,7 +141,11 @@ function drawCell(
   context.fillText(`earlier: ${otherwise}`, left + 10, top + 58, kCell.width - 20);
 }
 
-const kLabel = `${kAim} × the published LLM speed`;
+// "0.95 × the published LLM speed of grok1, gb200"
+function labelOf({ chosen }: BoardScope): string {
+  const of = chosen.length > 0 ? ` of ${chosen.join(", ")}` : "";
+  return `${kAim} × the published LLM speed${of}`;
+}
 
 function escaped(text: string): string {
   const names: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot" };
@@ -121,26 +177,28 @@ function badgeColour({ judged, met, stale }: MetCounts): string {
 }
 
 // An SVG of two fields, "0.95 × the published LLM speed | met by 5 of 44 on 2026-02-01"; where
-// clusters are named "eos: met by 5 of 44, polaris: met by 2 of 44 on …". `madeOn`: a day.
-export function boardBadge(rows: readonly BoardRow[], isStale: IsStale, madeOn: string): string {
+// clusters are named "eos: met by 5 of 44, polaris: met by 2 of 44 on …".
+export function boardBadge(rows: readonly BoardRow[], isStale: IsStale, scope: BoardScope): string {
   const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
   const told = clusters.map((cluster) => {
     const of = metCounts(rows.filter((row) => row.cluster === cluster), isStale);
-    return cluster === null ? metWords(of) : `${cluster}: ${metWords(of)}`;
+    const name = cluster ?? scope.cluster;
+    return name === null ? metWords(of) : `${name}: ${metWords(of)}`;
   });
   const all = metCounts(rows, isStale);
-  const value = `${told.join(", ") || metWords(all)} on ${madeOn}`;
-  const labelWidth = 7 * kLabel.length + 14;
+  const value = `${told.join(", ") || metWords(all)} on ${scope.madeOn}`;
+  const label = labelOf(scope);
+  const labelWidth = 7 * label.length + 14;
   const valueWidth = 7 * value.length + 18;
   const text = (x: number, words: string) =>
     `<text x="${x}" y="14" fill="#fff" text-anchor="middle" ` +
     `font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${escaped(words)}</text>`;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${labelWidth + valueWidth}" height="20" ` +
-    `role="img" aria-label="${kLabel}: ${escaped(value)}">` +
+    `role="img" aria-label="${escaped(`${label}: ${value}`)}">` +
     `<rect width="${labelWidth}" height="20" fill="#3d4540"/>` +
     `<rect x="${labelWidth}" width="${valueWidth}" height="20" ` +
     `fill="${badgeColour(all)}"/>` +
-    `${text(labelWidth / 2, kLabel)}${text(labelWidth + valueWidth / 2, value)}</svg>\n`
+    `${text(labelWidth / 2, label)}${text(labelWidth + valueWidth / 2, value)}</svg>\n`
   );
 }

@@ -103,6 +103,7 @@ export function DistributionPlot({ distributions, summary }: Props) {
       </ZoomableSvg>
       <Twin distributions={distributions} range={range} />
       <PlotCopies
+        of="distributions of the step times"
         name="step-time-distributions"
         table={() => ({
           heads: ["run", "steps", ...kFigures.map(({ head }) => `${head}, s`)],

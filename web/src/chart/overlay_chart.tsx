@@ -153,6 +153,7 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
       </ul>
       <p class="legend no-print">{kPanZoomHint}.</p>
       <PlotCopies
+        of="step times"
         name="step-times"
         table={() => ({
           heads: ["iteration", ...runs.map(({ id, name }) => `run ${id}: ${name}, s`)],

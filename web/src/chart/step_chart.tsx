@@ -74,6 +74,7 @@ export function StepChart(props: Props) {
       <SegmentKey series={series} colorName={colorName} />
       {hasValues(series) && (
         <PlotCopies
+          of={title}
           name={title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}
           table={() => seriesTable(series, unit ? `${title}, ${unit}` : title)}
           pictures={() => host.current?.querySelectorAll("canvas") ?? []}

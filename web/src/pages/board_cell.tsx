@@ -78,7 +78,7 @@ export function OpenCell({ cell, cluster, newest, onClose }: Props) {
           <div>
             <dt>Runs that do not</dt>
             <dd>
-              <RunLinks ids={cell.others} count={cell.otherCount} />
+              <RunLinks ids={cell.others} count={cell.otherCount} reasons={cell.otherReasons} />
             </dd>
           </div>
         )}
@@ -163,8 +163,14 @@ function bothOf({ runs, variants }: BoardCell): number[] {
   return [...runs.slice(-kPicksMax / 2), ...differing.slice(-kPicksMax / 2)];
 }
 
+interface RunLinksProps {
+  ids: number[];
+  count: number;
+  reasons?: ReadonlyMap<number, string>; // that stand behind the runs
+}
+
 // The last of `ids`, of `count` runs in all.
-export function RunLinks({ ids, count }: { ids: number[]; count: number }) {
+export function RunLinks({ ids, count, reasons }: RunLinksProps) {
   if (count === 0) return <>none</>;
   const named = ids.slice(-kRunsNamed);
   return (
@@ -173,6 +179,7 @@ export function RunLinks({ ids, count }: { ids: number[]; count: number }) {
         <span key={id}>
           {at > 0 && ", "}
           <a href={`/runs/${id}`}>run {id}</a>
+          {reasons?.has(id) && ` (${reasons.get(id)})`}
         </span>
       ))}
       {count > named.length && ` and ${formatCount(count - named.length)} earlier`}

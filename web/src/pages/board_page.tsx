@@ -1,16 +1,15 @@
 // "/": is the cluster good? Every published result, and whether the runs of its configuration meet
 // the aim, a share of its speed; each cell opens its runs and says the command that would fill or
 // decide it.
-import { useMemo, useRef } from "preact/hooks";
+import { useId, useMemo, useRef } from "preact/hooks";
 import {
   formatCount,
   formatDay,
   formatNumber,
-  formatPercent,
   formatPlural,
   formatWorkload,
 } from "../format";
-import { boardBadge, boardPicture } from "../chart/board_picture";
+import { boardBadge, boardPicture, type BoardScope } from "../chart/board_picture";
 import { CellShape } from "../parts/cell_shape";
 import { ChoiceField } from "../parts/choice_field";
 import { ClusterChoice } from "../parts/cluster_choice";
@@ -39,7 +38,7 @@ import { hrefOf, place } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { nowMs, service } from "../state/service";
-import { kAim, kCellStates, kNear, kStateWords, type CellState } from "../state/standing";
+import { kCellStates, kStateMeanings, kStateWords, type CellState } from "../state/standing";
 import { zone } from "../state/zone";
 import { OpenCell } from "./board_cell";
 import { CertificationView } from "./certification_view";
@@ -137,18 +136,6 @@ function Certified({ answers }: { answers: BoardAnswers }) {
   return <CertificationView rows={useRows(answers)} launchedAt={answers.launchedAt} />;
 }
 
-const kMeanings: Record<CellState, string> = {
-  met: `at least ${kAim} × the published speed, with 95 % confidence`,
-  undecided: `the 95 % bounds have ${kAim} × between them: more runs would decide`,
-  near: `below ${kAim} × with 95 % confidence, by less than ${formatPercent(kNear, 0)}`,
-  below: "further below, with 95 % confidence",
-  running: "a run is under way",
-  failed: "runs, none of them complete",
-  invalid: "no complete run, and the newest has NaN values",
-  missing: "no run that counts",
-  unjudged: "published, but the catalog has no recipe to hold runs against",
-};
-
 function Board({ answers }: { answers: BoardAnswers }) {
   const { launchedAt } = answers;
   const ofEach = useRows(answers); // every result of every cluster
@@ -165,7 +152,7 @@ function Board({ answers }: { answers: BoardAnswers }) {
     (!gpuType || row.gpuType === gpuType);
   const inScope = rows.filter(isInScope);
   const matches = (cell: BoardCell) =>
-    !state || (state === "stale" ? isStale(cell) : cell.state === state);
+    !state || (state === "stale" ? isStale(cell) : isCounted(cell, state));
   const shown = inScope
     .map((row) => ({ ...row, cells: row.cells.filter(matches) }))
     .filter((row) => row.cells.length > 0);
@@ -184,26 +171,7 @@ function Board({ answers }: { answers: BoardAnswers }) {
         <Filter name="gpu_type" label="GPU type" values={rows.map((row) => row.gpuType)} />
         <ClusterChoice />
         <CopyTable table={() => boardTable(measuredFirst, isStale)} />
-        <span class="copies no-print">
-          <button
-            type="button"
-            class="quiet copy"
-            onClick={() => void savePng([boardPicture(measuredFirst, isStale)], "board")}
-          >
-            Save as PNG
-          </button>
-          <button
-            type="button"
-            class="quiet copy"
-            onClick={() => {
-              const madeOn = formatDay(new Date(nowMs.value).toISOString(), zone.value);
-              const badge = boardBadge(ofEach.filter(isInScope), isStale, madeOn);
-              saveFile(new Blob([badge], { type: "image/svg+xml" }), "badge.svg");
-            }}
-          >
-            Save a badge
-          </button>
-        </span>
+        <Pictures rows={measuredFirst} ofEach={ofEach.filter(isInScope)} {...{ isStale, answers }} />
       </div>
       {service.value?.files_seen === 0 && answers.answers.every(isEmpty) && (
         <HintPanel title="Nothing is measured yet">
@@ -233,6 +201,51 @@ function Board({ answers }: { answers: BoardAnswers }) {
     </>
   );
 }
+
+interface PicturesProps {
+  rows: BoardRow[]; // as shown
+  ofEach: BoardRow[]; // in any state
+  isStale: (cell: BoardCell) => boolean;
+  answers: BoardAnswers;
+}
+
+function Pictures({ rows, ofEach, isStale, answers: { clusters, answers } }: PicturesProps) {
+  const state = queryValue("state");
+  const workload = queryValue("workload");
+  const chosen = [workload && formatWorkload(workload), queryValue("gpu_type")].filter(Boolean);
+  const scope = (): BoardScope => ({
+    chosen,
+    cluster: answers.length === 1 && clusters.length === 1 ? (clusters[0] ?? null) : null,
+    madeOn: formatDay(new Date(nowMs.value).toISOString(), zone.value),
+    server: location.host,
+  });
+  const picture = () => {
+    const ofState = state ? [`only ${kStateWords[state as CellState] ?? state}`] : [];
+    return boardPicture(rows, isStale, { ...scope(), chosen: [...chosen, ...ofState] });
+  };
+  const saveBadge = () => {
+    const badge = boardBadge(ofEach, isStale, scope());
+    saveFile(new Blob([badge], { type: "image/svg+xml" }), "badge.svg");
+  };
+  return (
+    <span class="copies no-print">
+      <button
+        type="button"
+        class="quiet copy"
+        onClick={() => void savePng([picture()], "board")}
+      >
+        Save as PNG
+      </button>
+      <button type="button" class="quiet copy" onClick={saveBadge}>
+        Save a badge
+      </button>
+    </span>
+  );
+}
+
+// A run under way is told beside what those before it made of the cell.
+const isCounted = (cell: BoardCell, state: string) =>
+  state === "running" ? cell.isRunning : cell.state === state;
 
 function Unpublished({ names }: { names: string[] }) {
   if (names.length === 0) return null;
@@ -265,8 +278,8 @@ function StateCounts({ cells, staleCount, chosen }: StateCountsProps) {
   const counts = kCellStates.map((state) => ({
     state: state as string,
     word: kStateWords[state],
-    count: cells.filter((cell) => cell.state === state).length,
-    meaning: kMeanings[state],
+    count: cells.filter((cell) => isCounted(cell, state)).length,
+    meaning: kStateMeanings[state],
   }));
   counts.push({
     state: "stale",
@@ -275,7 +288,7 @@ function StateCounts({ cells, staleCount, chosen }: StateCountsProps) {
     meaning: `measured, the newest run over ${kStaleDays} days ago`,
   });
   return (
-    <ul class="state-counts">
+    <ul class="state-counts" aria-label="How many published results there are of each state">
       {counts.map(({ state, word, count, meaning }) => (
         <li key={state}>
           <button
@@ -316,6 +329,16 @@ function Filter({ name, label, values, word }: FilterProps) {
   );
 }
 
+// What is told of a cell beside its state.
+function BesideMark({ state }: { state: "running" | "stale" }) {
+  return (
+    <span class={`beside-mark cell-${state}`} title={state}>
+      <CellShape state={state} />
+      <span class="visually-hidden">, {state}</span>
+    </span>
+  );
+}
+
 interface RowProps {
   row: BoardRow;
   isStale: (cell: BoardCell) => boolean;
@@ -331,18 +354,21 @@ function Row({ row, isStale, launchedAt }: RowProps) {
       .replaceAll(" ", "-");
   const opened = row.cells.find((cell) => idOf(cell) === open);
   const item = useRef<HTMLLIElement>(null);
+  const titleId = useId();
   const close = () => {
     item.current?.querySelector<HTMLElement>('.cell[aria-expanded="true"]')?.focus();
     setQuery("cell", "");
   };
   return (
     <li class="board-row" ref={item}>
-      <p class="board-name">
-        <b>{row.name}</b> {row.gpuType}
-        {row.cluster !== null && <>, {row.cluster}</>}
+      <div class="board-name">
+        <h2 id={titleId}>
+          <b>{row.name}</b> {row.gpuType}
+          {row.cluster !== null && <>, {row.cluster}</>}
+        </h2>
         <span class="sub">{row.documents.join(", ")}</span>
-      </p>
-      <ul class="cells">
+      </div>
+      <ul class="cells" aria-labelledby={titleId}>
         {row.cells.map((cell) => (
           <li key={idOf(cell)}>
             <button
@@ -352,16 +378,16 @@ function Row({ row, isStale, launchedAt }: RowProps) {
               title={row.cluster === null ? cell.words : `${row.cluster}: ${cell.words}`}
               onClick={() => setQuery("cell", cell === opened ? "" : idOf(cell))}
             >
+              {/* Read alone, as a list of all buttons is, a cell says of what it is. */}
+              <span class="visually-hidden">{row.name}, </span>
               <span class="cell-gpus">{formatCount(cell.reference.gpu_count)} GPUs</span>
+              <span class="visually-hidden"> {row.gpuType}, </span>
               <span class="cell-word">
                 <CellShape state={cell.state} /> {kStateWords[cell.state]}
-                {isStale(cell) && (
-                  <span class="stale-mark">
-                    {" "}
-                    <CellShape state="stale" />
-                    <span class="visually-hidden">stale</span>
-                  </span>
-                )}
+              </span>
+              <span class="beside-marks">
+                {cell.isRunning && cell.state !== "running" && <BesideMark state="running" />}
+                {isStale(cell) && <BesideMark state="stale" />}
               </span>
               <span class="cell-speed">
                 {cell.standing ? `${formatNumber(cell.standing.speed)} ×` : " "}

@@ -1,7 +1,7 @@
 // Which columns the table of runs shows: a list of switches behind a button.
 import { PassingButton, summaryAround } from "../parts/passing_button";
 import { PopUp } from "../parts/pop_up";
-import { chooseColumns, chosenColumns } from "../state/columns";
+import { chooseColumns, chosenColumns, columnsWithoutRoom } from "../state/columns";
 import { isWideScreen } from "../state/wide_screen";
 import { kColumns, kNameColumn, shownColumns } from "./runs_columns";
 
@@ -13,6 +13,7 @@ export function ColumnChoice() {
     else shown.add(key);
     chooseColumns([...shown]);
   };
+  const lacksRoom = (key: string) => columnsWithoutRoom.value.includes(key);
   return (
     <PopUp summary="Columns">
       <div class="choice-list">
@@ -22,6 +23,7 @@ export function ColumnChoice() {
             <label key={key} class="switch">
               <input type="checkbox" checked={shown.has(key)} onChange={() => toggle(key)} />
               {title}
+              {shown.has(key) && lacksRoom(key) && <span class="sub">no room</span>}
             </label>
           ))}
         {chosenColumns.value && (

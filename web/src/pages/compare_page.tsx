@@ -192,7 +192,7 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
                   </span>
                 ))}
                 <details class="formula">
-                  <summary>the test</summary>
+                  <summary aria-label={`the test: ${kMetricNames[metric]}`}>the test</summary>
                   <p>{compared.text}</p>
                 </details>
               </dd>

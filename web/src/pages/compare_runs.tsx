@@ -88,6 +88,7 @@ function RunRow({ run, groups, telling }: RowProps) {
         <a href={`/runs/${run.id}`}>{breakable(run.experiment || run.path)}</a>
         <span class="sub">
           {[
+            !telling.includes(`run ${run.id}`) && `run ${run.id}`,
             tellingFolders(run.experiment, run.path),
             run.job_id !== null && `job ${run.job_id}`,
             telling,

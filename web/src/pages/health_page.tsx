@@ -1,7 +1,7 @@
 // "/health": whether what the other pages show can be relied on: roots, files that cannot be read,
 // what is still to be read, the jobs' Slurm.
 import { fetchReadiness, fetchRuns } from "../api/client";
-import type { PushAgent, Root, Run } from "../api/types";
+import type { JobList, PushAgent, Root, Run } from "../api/types";
 import {
   formatBytes,
   formatCount,
@@ -11,10 +11,11 @@ import {
   kDialectsNotRead,
   kUnknown,
 } from "../format";
+import { slurmWords } from "../job_words";
 import { HintPanel, Loading } from "../parts/panels";
 import { Table } from "../parts/table";
 import { Ago, breakable, Instant } from "../parts/values";
-import { useAnswer } from "../state/answer";
+import { useAnswer, type Answer } from "../state/answer";
 import { nowMs, rootList, service, unanswered } from "../state/service";
 import { jobsAreOn, useJobs } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
@@ -38,7 +39,10 @@ export function HealthPage() {
     () => false,
   );
   const unread = useUnread();
+  const jobs = useJobs();
   const lost = unanswered.value;
+  const isIll =
+    (causes.value.value?.length ?? 0) > 0 || (jobs.value.value?.slurm_error ?? null) !== null;
   return (
     <>
       <div class="page-head">
@@ -49,7 +53,7 @@ export function HealthPage() {
               no answer since <Instant at={lost.since} />
             </>
           ) : (
-            causes.value.value && stateWords(causes.value.value.length > 0, unread.length)
+            causes.value.value && stateWords(isIll, unread.length)
           )}
         </p>
       </div>
@@ -61,7 +65,7 @@ export function HealthPage() {
       <Roots />
       <Agents />
       {!lost && <Parked unread={unread} />}
-      {!lost && <Slurm />}
+      {!lost && <Slurm jobs={jobs} />}
     </>
   );
 }
@@ -281,8 +285,12 @@ function Parked({ unread }: { unread: Run[] }) {
   );
 }
 
-function Slurm() {
-  const jobs = useJobs();
+function slurmState(list: JobList) {
+  return <span class={list.slurm_error === null ? "" : "told-slower"}>{slurmWords(list)}</span>;
+}
+
+function Slurm({ jobs }: { jobs: Answer<JobList | null> }) {
+  const list = jobs.value.value;
   return (
     <section aria-labelledby="slurm-title">
       <div class="section-head">
@@ -293,9 +301,15 @@ function Slurm() {
           ? "Not used: the configuration names no cluster, so jobs are neither submitted nor followed."
           : jobs.problem.value
             ? jobs.problem.value.detail
-            : !jobs.value.value
+            : !list
               ? "Asking …"
-              : (jobs.value.value.slurm_error ?? "Answers: the states of jobs are as they are.")}
+              : slurmState(list)}
+        {list?.slurm_asked_at && (
+          <>
+            {" "}
+            Asked last: <Ago at={list.slurm_asked_at} />.
+          </>
+        )}
       </p>
     </section>
   );

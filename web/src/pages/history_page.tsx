@@ -1,8 +1,8 @@
 // "/history": did anything get slower? Each configuration's step time over its runs in time, with
 // the changes of its level, and what changed with them in the configuration.
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { fetchHistory, fetchRun } from "../api/client";
-import type { History, HistorySeries } from "../api/types";
+import type { History, HistoryLeftOut, HistorySeries } from "../api/types";
 import { formatPlural } from "../format";
 import {
   amountWords,
@@ -16,7 +16,7 @@ import {
   toldChanges,
   type ToldChange,
 } from "../history_words";
-import { leftOutReasons, markWord } from "../mark_words";
+import { countableMarks, leftOutReasons, markWord } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { OlderRuns } from "../parts/older_runs";
@@ -28,11 +28,12 @@ import { UnknownCluster, UnknownValue } from "../parts/unknown_value";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { isUnknownCluster, learnClusters } from "../state/clusters";
-import { kHistoryKeys } from "../state/history";
+import { historyOf, kHistoryKeys, leftOutEntry, sectionlessLeftOut } from "../state/history";
 import { hrefOf, navigate } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { nowMs } from "../state/service";
+import { askWorkloads, workloads } from "../state/workloads";
 import { HistorySection, sectionId } from "./history_section";
 
 const kUsualDays = "30";
@@ -85,11 +86,7 @@ export function HistoryPage() {
 // Of the run that the query names, if it names one.
 function ofRun(history: History): History {
   const run = queryValue("run");
-  if (!run) return history;
-  // A copy is shown where the run is that counts for it.
-  const has = ({ runs, copies }: HistorySeries) =>
-    [...runs, ...copies].some(({ id }) => String(id) === run);
-  return { ...history, series: history.series.filter(has) };
+  return run ? historyOf(history, Number(run)) : history;
 }
 
 const isNarrowed = () => ["run", ...kHistoryKeys].some((key) => queryValue(key));
@@ -97,10 +94,13 @@ const isNarrowed = () => ["run", ...kHistoryKeys].some((key) => queryValue(key))
 function chooseWorkload(workload: string): void {
   const query = apiParameters(["cluster", ...kMeasuringKeys, "days"]);
   if (workload) query.set("workload", workload);
-  navigate(hrefOf("/history", query), { replace: true });
+  navigate(hrefOf("/history", query));
 }
 
 function Filters({ history }: { history: History | null }) {
+  const ofAnswer = (history?.series ?? []).flatMap((one) => one.workload ?? []);
+  // An answer about one workload names no other.
+  useEffect(() => void askWorkloads(), []);
   return (
     <div class="filters">
       <label class="field">
@@ -121,7 +121,7 @@ function Filters({ history }: { history: History | null }) {
       </label>
       <WorkloadChoice
         chosen={queryValue("workload")}
-        workloads={(history?.series ?? []).flatMap((one) => one.workload ?? [])}
+        workloads={[...workloads.value, ...ofAnswer]}
         onChoose={chooseWorkload}
       />
       <ClusterChoice />
@@ -151,7 +151,19 @@ function Told({ history }: { history: History }) {
   const changed = [...new Set(told.map(({ series }) => series))];
   const ordered = [...new Set([...changed, ...repeated])];
   if (isUnknownCluster(queryValue("cluster"))) return <UnknownCluster />;
-  if (history.series.length === 0) return <Nothing />;
+  // Of the run that is asked for the panel says it, and has the way to count it.
+  const run = queryValue("run");
+  const entry = run ? leftOutEntry(history, Number(run)) : null;
+  const others = sectionlessLeftOut(history).filter(({ id }) => id !== entry?.id);
+  const leftOut = <LeftOutRuns runs={others} offers={entry ? "none" : "marks of complete runs"} />;
+  if (history.series.length === 0) {
+    return (
+      <>
+        <Nothing entry={entry} />
+        {leftOut}
+      </>
+    );
+  }
   // A link of the page leads to a section that may not be shown yet.
   const seek = (series: HistorySeries) => {
     setShown(Math.max(shown, ordered.indexOf(series) + 1));
@@ -159,6 +171,7 @@ function Told({ history }: { history: History }) {
   };
   return (
     <>
+      {entry && <Nothing entry={entry} />}
       <Changes history={history} told={told} nameOf={nameOf} onSeek={seek} />
       {ordered.slice(0, shown).map((series) => (
         <HistorySection key={sectionId(series)} series={series} name={nameOf(series)} />
@@ -174,7 +187,7 @@ function Told({ history }: { history: History }) {
         </p>
       )}
       <Single series={single} nameOf={nameOf} />
-      <LeftOutRuns runs={[]} />
+      {leftOut}
       <OlderRuns count={history.older_runs_left_out} />
       <p class="window-note">
         Unfinished and failed runs are left out, and those with a mark (profiled, traced, proxy …).{" "}
@@ -184,8 +197,29 @@ function Told({ history }: { history: History }) {
   );
 }
 
-// Why a run is in no history, as far as the run itself says.
-function WhyLeftOut({ id }: { id: number }) {
+// Why a run is in no history.
+function WhyLeftOut({ entry }: { entry: HistoryLeftOut }) {
+  const included = queryValue("include");
+  const known = included ? included.split(",") : [];
+  const marks = countableMarks([entry]).filter((mark) => !known.includes(mark));
+  return (
+    <>
+      <p>{entry.reason.replace(/\.?$/, ".")}</p>
+      {marks.length > 0 ? (
+        <p>
+          <button type="button" onClick={() => setQuery("include", [...known, ...marks].join(","))}>
+            Count those that are {marks.map(markWord).join(", ")}
+          </button>
+        </p>
+      ) : (
+        <LaunchAgain />
+      )}
+    </>
+  );
+}
+
+// As far as the run itself says: the answer has no word of it.
+function WhyUnknown({ id }: { id: number }) {
   const answer = useAnswer(
     `run ${id}`,
     (abort) => fetchRun(id, abort),
@@ -197,15 +231,7 @@ function WhyLeftOut({ id }: { id: number }) {
   return (
     <>
       <p>{reasons.join(" ") || "It does not say what it trained, or on what."}</p>
-      {run.marks.length > 0 && run.status === "complete" ? (
-        <p>
-          <button type="button" onClick={() => setQuery("include", run.marks.join(","))}>
-            Count those that are {run.marks.map(markWord).join(", ")}
-          </button>
-        </p>
-      ) : (
-        <LaunchAgain />
-      )}
+      <LaunchAgain />
     </>
   );
 }
@@ -219,12 +245,15 @@ function LaunchAgain() {
   );
 }
 
-function Nothing() {
+// `entry`: of the run that is asked for.
+function Nothing({ entry }: { entry: HistoryLeftOut | null }) {
   const run = queryValue("run");
   return (
     <HintPanel title={run ? `Run ${run} is in no history` : "No history yet"}>
-      {run ? (
-        <WhyLeftOut id={Number(run)} />
+      {entry ? (
+        <WhyLeftOut entry={entry} />
+      ) : run ? (
+        <WhyUnknown id={Number(run)} />
       ) : (
         <>
           <p>

@@ -6,6 +6,7 @@ import { HistoryPlot } from "../chart/history_plot";
 import { kPanZoomHint } from "../chart/pan_zoom";
 import { formatCount, formatNumber, formatPlural, kUnknown } from "../format";
 import { amountWords, causeWords, levelWords, newestWords, seriesName } from "../history_words";
+import { LeftOutList } from "../parts/left_out";
 import { PlotCopies } from "../parts/plot_copies";
 import { Table } from "../parts/table";
 import { Instant } from "../parts/values";
@@ -58,7 +59,9 @@ export function HistorySection({ series, name }: { series: HistorySeries; name: 
       <p class="window-note">{newestWords(series)}</p>
       <Runs series={series} name={name} />
       <Copies series={series} />
+      <LeftOutList runs={series.left_out} />
       <PlotCopies
+        of={name}
         name={`history-${sectionId(series)}`}
         table={() => exported(series)}
         pictures={() => section.current?.querySelectorAll<SVGSVGElement>(".history-plot svg") ?? []}

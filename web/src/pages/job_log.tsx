@@ -74,7 +74,9 @@ export function JobLogTail({ job }: { job: JobDetails }) {
         </label>
       </div>
       {problem && <ProblemPanel problem={problem} />}
-      {last && last.path === null && <p>There is none before the job has started.</p>}
+      {last && last.path === null && (
+        <p>{last.job_has_ended ? "None was found." : "There is none before the job has started."}</p>
+      )}
       {last && last.path !== null && (
         <>
           <p class="path">

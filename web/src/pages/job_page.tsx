@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import { asProblem, cancelJob, fetchJob } from "../api/client";
 import type { JobDetails } from "../api/types";
 import { formatKey, formatPlural, kUnknown } from "../format";
-import { isOver, JobStateMark } from "../parts/job_state";
+import { isOver, logWords } from "../job_words";
+import { JobStateMark } from "../parts/job_state";
 import { kAllJobs } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Table } from "../parts/table";
@@ -39,7 +40,7 @@ export function JobPage({ id }: { id: number }) {
           <Head job={job} />
           <Progress job={job} />
           {!isOver(job.state) && <Cancel job={job} onDone={answer.refresh} />}
-          <JobLogTail job={job} />
+          {(job.runs.length > 0 || logWords(job).comes) && <JobLogTail job={job} />}
           <Submitted job={job} />
         </>
       )}
@@ -62,19 +63,27 @@ function Head({ job }: { job: JobDetails }) {
   );
 }
 
+type Fact = [string, preact.ComponentChildren];
+
 function Progress({ job }: { job: JobDetails }) {
-  const facts: [string, preact.ComponentChildren][] = [
-    ["Slurm job", job.job_id ?? "not answered yet"],
+  const sent: Fact[] = [
     ["Cluster", job.cluster],
     ["Submitted", <Instant at={job.created_at} />],
     ["By", job.submitted_by],
-    ["Started", <Instant at={job.started_at} />],
-    ["Ended", <Instant at={job.ended_at} />],
-    ["Nodes", job.nodes ?? kUnknown],
-    ["Restarts", String(job.restart_count)],
-    ["Exit code", job.exit_code ?? kUnknown],
-    ["Last seen", <Ago at={job.updated_at} />],
   ];
+  const facts: Fact[] =
+    job.state === "not_submitted"
+      ? [["Slurm job", "none"], ...sent, ["Given up", <Instant at={job.ended_at} />]]
+      : [
+          ["Slurm job", job.job_id ?? (isOver(job.state) ? kUnknown : "not answered yet")],
+          ...sent,
+          ["Started", <Instant at={job.started_at} />],
+          ["Ended", <Instant at={job.ended_at} />],
+          ["Nodes", job.nodes ?? kUnknown],
+          ["Restarts", String(job.restart_count)],
+          ["Exit code", job.exit_code ?? kUnknown],
+          ["Last seen", <Ago at={job.updated_at} />],
+        ];
   return (
     <section aria-labelledby="job-title">
       <div class="section-head">
@@ -89,9 +98,7 @@ function Progress({ job }: { job: JobDetails }) {
         ))}
       </dl>
       {job.runs.length === 0 ? (
-        <p class="window-note">
-          Its log has not been found yet; it appears here with its first line.
-        </p>
+        <p class="window-note">{logWords(job).words}</p>
       ) : (
         <p class="window-note">
           {formatPlural(job.runs.length, "run")}, one for each start:{" "}

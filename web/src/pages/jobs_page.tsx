@@ -1,8 +1,11 @@
-// "/jobs": the jobs that were submitted here, the newest first, as Slurm has them; where none can be,
-// those that the logs name.
+// "/jobs": the jobs that were submitted here, the newest first, as Slurm has them, and those that the
+// logs name.
+import { useState } from "preact/hooks";
 import type { Job } from "../api/types";
 import { formatPlural, kUnknown } from "../format";
+import { isOver } from "../job_words";
 import { JobStateMark } from "../parts/job_state";
+import { OlderButton } from "../parts/older_button";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { Table } from "../parts/table";
 import { Ago, breakable, Instant } from "../parts/values";
@@ -15,7 +18,8 @@ import { refreshService, unanswered } from "../state/service";
 
 export function JobsPage() {
   usePageTitle("Jobs");
-  const { value, problem, refresh } = useJobs();
+  const [pages, setPages] = useState(1);
+  const { value, problem, refresh } = useJobs(pages);
   const areOn = jobsAreOn();
   const trouble = problem.value ?? unanswered.value?.problem;
   const askAgain = () => {
@@ -38,15 +42,12 @@ export function JobsPage() {
         <section class="banner" role="alert">
           <h2>Slurm gives no answer</h2>
           <p>{list.slurm_error}</p>
-          <p>The states below are as they were last seen.</p>
+          {list.jobs.some(({ state }) => !isOver(state)) && (
+            <p>The states below are as they were last seen.</p>
+          )}
         </section>
       )}
-      {areOn === false && (
-        <>
-          <JobsAreOff />
-          <LoggedJobs />
-        </>
-      )}
+      {areOn === false && <JobsAreOff />}
       {areOn && (
         <SubmitForm isOpen={queryValue("workload") !== ""} jobs={value.value?.jobs ?? []} />
       )}
@@ -62,7 +63,13 @@ export function JobsPage() {
           </p>
         </HintPanel>
       )}
-      {list && list.jobs.length > 0 && <JobTable jobs={list.jobs} />}
+      {list && list.jobs.length > 0 && (
+        <section>
+          <JobTable jobs={list.jobs} />
+          {list.next_cursor && <OlderButton what="jobs" onClick={() => setPages(pages + 1)} />}
+        </section>
+      )}
+      {list && <LoggedJobs submitted={list.jobs} />}
     </>
   );
 }
@@ -106,7 +113,7 @@ function JobTable({ jobs }: { jobs: Job[] }) {
         <Ago at={job.created_at} />,
         job.submitted_by,
         <Instant at={job.started_at} />,
-        <Instant at={job.ended_at} />,
+        job.state === "not_submitted" ? kUnknown : <Instant at={job.ended_at} />,
         job.nodes ?? kUnknown,
       ])}
     />

@@ -1,39 +1,49 @@
-// The jobs that the newest logs name, for a server that follows none: what became of each start.
+// The jobs that the newest logs name, and were not submitted here: what became of each start.
+import { useEffect, useRef, useState } from "preact/hooks";
 import { fetchRuns } from "../api/client";
-import type { Run } from "../api/types";
+import { live } from "../api/live";
+import type { Job, Run } from "../api/types";
 import { formatCause, formatPlural, kUnknown } from "../format";
+import { OlderButton } from "../parts/older_button";
 import { Pending } from "../parts/pending";
 import { StatusMark } from "../parts/status_mark";
 import { Table } from "../parts/table";
 import { breakable, Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
+import { Coalescer } from "../state/coalesce";
 import { loggedJobs, type LoggedJob } from "../state/logged_jobs";
+import { askPages } from "../state/pages";
 
-const kRunsAsked = 100;
+const kRunsAPage = 100;
+const kGrowthEveryMs = 60_000;
 
-export function LoggedJobs() {
-  const query = new URLSearchParams({ limit: String(kRunsAsked), sort: "-launched_at" });
+export function LoggedJobs({ submitted }: { submitted: readonly Job[] }) {
+  const [pages, setPages] = useState(1);
+  const query = new URLSearchParams({ limit: String(kRunsAPage), sort: "-launched_at" });
   const answer = useAnswer(
-    "jobs of logs",
-    (abort) => fetchRuns(query, abort),
-    () => true,
+    `jobs of logs ${pages}`,
+    (abort) => askPages(pages, query, (page) => fetchRuns(page, abort)),
+    (_, kind) => kind !== "grown",
   );
-  const list = answer.value.value;
-  const jobs = list ? loggedJobs(list.runs) : [];
+  useGrowth(answer.refresh);
+  const lists = answer.value.value;
+  const hasMore = lists?.at(-1)?.next_cursor != null;
+  const runs = lists?.flatMap((list) => list.runs) ?? [];
+  const jobs = loggedJobs(runs, submitted);
   return (
     <section aria-labelledby="logged-title">
       <div class="section-head">
         <h2 id="logged-title">Jobs that the logs name</h2>
         <span class="count">
           {jobs.length > 0 && formatPlural(jobs.length, "job")}
-          {list?.next_cursor && ", the newest"}
+          {hasMore && ", the newest"}
         </span>
       </div>
       <Pending answer={answer} what="the jobs" />
-      {list && jobs.length === 0 && (
+      {lists && jobs.length === 0 && (
         <p>
-          None yet: a job's number is in the names of its log and its folder, and shows here with the
-          log's first line.
+          {submitted.length > 0 ? "No other yet" : "None yet"}: a job's number is in the names of its
+          log and its folder, and shows here with the log's first line.
         </p>
       )}
       {jobs.length > 0 && (
@@ -52,8 +62,27 @@ export function LoggedJobs() {
           ])}
         />
       )}
+      {hasMore && <OlderButton what="jobs of logs" onClick={() => setPages(pages + 1)} />}
     </section>
   );
+}
+
+// Logs grow all the time, and a page of runs is much to ask for. What growth alone tells of, the end
+// of a run that becomes complete, is shown within a minute.
+function useGrowth(refresh: () => void): void {
+  const latest = useRef(refresh);
+  latest.current = refresh;
+  useEffect(() => {
+    const growth = new Coalescer(kGrowthEveryMs, async () => latest.current());
+    const unlisten = live.listen({
+      onRun: ({ kind }) => kind === "grown" && growth.add(0),
+      onReset: () => {},
+    });
+    return () => {
+      unlisten();
+      growth.stop();
+    };
+  }, []);
 }
 
 // Of its last start.

@@ -4,6 +4,7 @@ import type { Failure, LogEvent, RunDetails } from "../api/types";
 import { earlierRoots, failureParts, type FailurePart } from "../failure_parts";
 import { LogLink } from "../parts/log_link";
 import { RoleMark } from "../parts/role_mark";
+import { statusWord } from "../parts/status_mark";
 import { formatCause, formatCount, formatPlural } from "../format";
 
 const kRanksNamed = 8;
@@ -14,11 +15,7 @@ export function RunFailure({ run, failure }: { run: RunDetails; failure: Failure
   return (
     <section class="failure-card" aria-labelledby="failure-title">
       <div class="section-head">
-        <h2 id="failure-title">
-          {failure.cause === "hung" && run.status === "running"
-            ? "It seems to hang"
-            : `Why it failed: ${formatCause(failure.cause)}`}
-        </h2>
+        <h2 id="failure-title">{headOf(run.status, failure.cause)}</h2>
       </div>
       {failure.data_is_valid && (
         <p>
@@ -48,6 +45,13 @@ export function RunFailure({ run, failure }: { run: RunDetails; failure: Failure
       {earlier.length > 0 && <Earlier roots={earlier} />}
     </section>
   );
+}
+
+// A run that stopped or hung has not the status "failed".
+function headOf(status: RunDetails["status"], cause: string): string {
+  if (cause === "hung" && status === "running") return "It seems to hang";
+  const hasFailed = status !== "incomplete" && status !== "invalid";
+  return `Why it ${hasFailed ? "failed" : `is ${statusWord(status)}`}: ${formatCause(cause)}`;
 }
 
 function ranksText({ count, ranks }: FailurePart): string {

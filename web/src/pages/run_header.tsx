@@ -21,6 +21,7 @@ import { clusterWords } from "../cluster_words";
 import { markReasons } from "../mark_words";
 import { clusters } from "../state/clusters";
 import { runHistoryHref } from "../state/history";
+import { useOriginal } from "../state/original";
 import { nowMs } from "../state/service";
 import { zone } from "../state/zone";
 import { Ago, ExperimentName, gpuText, Instant } from "../parts/values";
@@ -41,6 +42,7 @@ export function RunHeader({ run }: { run: RunDetails }) {
       {run.failure_cause === "hung" && <Hung run={run} silentS={run.silent_s ?? 0} />}
       <Notes run={run} />
       <dl class="facts">
+        <Fact name="Run">{run.id}</Fact>
         <Fact name="Workload">
           {what || kUnknown}
           {run.step_count > 0 && (
@@ -91,9 +93,7 @@ export function RunHeader({ run }: { run: RunDetails }) {
 // The silence goes on; how long it is by now follows from when the log last grew.
 function Hung({ run, silentS }: { run: RunDetails; silentS: number }) {
   const grown = parseInstant(run.grown_at);
-  const since = grown ? (nowMs.value - grown.getTime()) / 1000 : silentS;
-  const isOver = run.status !== "running";
-  const now = isOver ? silentS : Math.max(silentS, since);
+  const now = grown ? Math.max(silentS, (nowMs.value - grown.getTime()) / 1000) : silentS;
   return (
     <p class="hung">
       <svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
@@ -101,8 +101,13 @@ function Hung({ run, silentS }: { run: RunDetails; silentS: number }) {
         <path d="M7 4V7.4L9.2 8.8" class="stroke" />
       </svg>
       <span>
-        <b role="status">Hung</b>: silent for {formatSpan(now)} without a word of an end. The
-        verdict goes as soon as the log grows.
+        <b role="status">Hung</b>: silent for {formatSpan(now)}
+        {grown && (
+          <>
+            , since <Instant at={run.grown_at} />,
+          </>
+        )}{" "}
+        without a word of an end. The verdict goes as soon as the log grows.
       </span>
     </p>
   );
@@ -148,12 +153,20 @@ function Notes({ run }: { run: RunDetails }) {
   if (run.lines_too_long > 0) {
     notes.push(`${formatPlural(run.lines_too_long, "line")} over 1 MiB left out.`);
   }
+  const original = useOriginal(run);
+  const copied = original !== null && (
+    <>
+      <b class="mark">copy</b> Its log has the bytes of <a href={`/runs/${original}`}>run {original}</a>
+      , which counts for both: this one is in no history or cell of the board, and in no comparison
+      with run {original}.
+    </>
+  );
   const rewritten = run.is_superseded && (
     <>
       The log was rewritten since: <NewerRun id={run.superseded_by} /> stands in its place.
     </>
   );
-  return <Sentences first={rewritten} sentences={notes} />;
+  return <Sentences first={rewritten || copied} sentences={notes} />;
 }
 
 function NewerRun({ id }: { id: number | null }) {

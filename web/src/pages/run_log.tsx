@@ -1,31 +1,53 @@
 // The run's log itself, around the byte that was asked for: as many lines as the reader wants before
 // and after it.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { RunDetails } from "../api/types";
 import { formatBytes, formatCount } from "../format";
 import { Loading, ProblemPanel } from "../parts/panels";
-import { closeLog, kLogSectionId, logPlace, lookAtLog } from "../state/log_place";
+import { saveFile } from "../parts/pictures";
+import {
+  closeLog,
+  kLogSectionId,
+  logPlace,
+  lookAtLog,
+  returnFromLog,
+  takeFocusWish,
+  timesAsked,
+} from "../state/log_place";
 import { RunLogStore } from "../state/run_log";
+import { chooseWrapping, wrapsLines } from "../state/wrapping";
 
 export function RunLogSection({ run }: { run: RunDetails }) {
   const place = logPlace();
-  const [asked, setAsked] = useState(0); // times; the end may be elsewhere by now
-  const lookAgainAt = (at: number | "end") => {
-    setAsked(asked + 1);
-    lookAtLog(at);
-  };
+  const isOpen = place !== null;
+  const start = useRef<HTMLButtonElement>(null);
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    if (wasOpen.current && !isOpen) returnFromLog(start.current);
+    wasOpen.current = isOpen;
+  }, [isOpen]);
   return (
     <section id={kLogSectionId} class="run-log" aria-labelledby="run-log-title">
       <div class="section-head">
         <h2 id="run-log-title">The log</h2>
         <span class="log-ways no-print">
-          <button type="button" class="quiet" onClick={() => lookAgainAt(0)}>
+          {isOpen && (
+            <label class="switch">
+              <input
+                type="checkbox"
+                checked={wrapsLines.value}
+                onChange={(event) => chooseWrapping(event.currentTarget.checked)}
+              />
+              wrap lines
+            </label>
+          )}
+          <button type="button" class="quiet" ref={start} onClick={() => lookAtLog(0)}>
             Start
           </button>
-          <button type="button" class="quiet" onClick={() => lookAgainAt("end")}>
+          <button type="button" class="quiet" onClick={() => lookAtLog("end")}>
             End
           </button>
-          {place !== null && (
+          {isOpen && (
             <button type="button" class="quiet" onClick={closeLog}>
               Close
             </button>
@@ -38,12 +60,13 @@ export function RunLogSection({ run }: { run: RunDetails }) {
           the lines around it.
         </p>
       ) : (
-        <Lines key={run.id} run={run} at={place} asked={asked} />
+        <Lines key={run.id} run={run} at={place} asked={timesAsked.value} />
       )}
     </section>
   );
 }
 
+const kChosenId = "log-chosen";
 const kNearBottomPx = 24; // about a line
 
 export function isAtBottom(box: HTMLElement | null): boolean {
@@ -73,7 +96,12 @@ function Lines({ run, at, asked }: LinesProps) {
   }, [lines]);
   useEffect(() => {
     box.current?.querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
-  }, [chosen]);
+  }, [chosen, wrapsLines.value]);
+  useEffect(() => {
+    if (!store.isLoading.peek() && box.current && takeFocusWish()) {
+      box.current.focus({ preventScroll: true });
+    }
+  }, [asked, isLoading]);
   const problem = store.problem.value;
   if (problem) return <ProblemPanel problem={problem} retry={() => void store.lookAt(at)} />;
   if (lines.length === 0) {
@@ -81,7 +109,14 @@ function Lines({ run, at, asked }: LinesProps) {
   }
   return (
     <>
-      <div class="log-lines" ref={box} tabIndex={0} role="region" aria-label="Lines of the log">
+      <div
+        class={wrapsLines.value ? "log-lines is-wrapped" : "log-lines"}
+        ref={box}
+        tabIndex={0}
+        role="region"
+        aria-label="Lines of the log"
+        aria-describedby={chosen === null ? undefined : kChosenId}
+      >
         {store.hasEarlier.value && (
           <button type="button" class="quiet" onClick={() => void store.showEarlier()}>
             Earlier lines
@@ -97,7 +132,7 @@ function Lines({ run, at, asked }: LinesProps) {
               <span class="log-offset" aria-hidden="true">
                 {formatCount(line.offset)}
               </span>
-              <code>
+              <code id={line.offset === chosen ? kChosenId : undefined}>
                 {line.text}
                 {line.is_cut && " …"}
               </code>
@@ -112,7 +147,16 @@ function Lines({ run, at, asked }: LinesProps) {
       </div>
       <p class="sub">
         Bytes {formatCount(lines[0]?.offset)} to {formatCount(store.nextOffset.value)} of{" "}
-        {formatCount(sizeBytes)}. Colours are left out; what is no text stands as \xNN.
+        {formatCount(sizeBytes)}. Colours are left out; what is no text stands as \xNN.{" "}
+        <button
+          type="button"
+          class="log-link no-print"
+          onClick={() => {
+            saveFile(new Blob(lines.map(({ text }) => `${text}\n`)), `run-${run.id}.log`);
+          }}
+        >
+          Save these lines
+        </button>
       </p>
     </>
   );

@@ -3,8 +3,9 @@
 import { ChoiceSet } from "../parts/choice_set";
 import { kNoCluster } from "../cluster_words";
 import { formatCause, formatCount, formatWorkload } from "../format";
+import { countChoices } from "../state/choice_counts";
 import { clusters } from "../state/clusters";
-import { toggled, type ChoiceKey, type ListState } from "../state/list_state";
+import { listKey, toggled, type ChoiceKey, type ListState } from "../state/list_state";
 import type { Choices } from "../state/run_list";
 
 const kItself = (value: string) => value;
@@ -59,6 +60,8 @@ export function RunsChoices({ keys, state, choices, onChange }: Props) {
           values={values[key]}
           isCut={choices.cut.includes(key)}
           word={kWords[key]}
+          question={listKey({ ...state, [key]: [] })}
+          count={(all, abort) => countChoices(state, key, all, abort)}
           onToggle={(value) => onChange({ ...state, [key]: toggled(state[key], value) })}
           onNone={() => onChange({ ...state, [key]: [] })}
         />

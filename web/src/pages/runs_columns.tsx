@@ -31,6 +31,7 @@ export interface Column {
   title: string;
   width: number; // px, in the table; of the name the least
   isUsual: boolean | "wide"; // "wide": where the screen has the room
+  need?: number; // of the usual: where there is less room, those of a lower one go first
   hint?: string;
   sort?: { key: string; first: SortDirection };
   isNumeric?: boolean;
@@ -46,6 +47,8 @@ export const kNameColumn: Column = {
   cell: (run) => <NameCell run={run} />,
 };
 
+const kAddedNeed = 7.5; // below those of status and step time
+
 function number(
   key: string,
   title: string,
@@ -54,16 +57,29 @@ function number(
   sort: Column["sort"] | null,
   cell: Column["cell"],
   isUsual: Column["isUsual"] = true,
+  need = 0,
 ): Column {
-  return { key, title, width, hint, isNumeric: true, isUsual, cell, ...(sort ? { sort } : {}) };
+  const order = sort ? { sort } : {};
+  return { key, title, width, hint, isNumeric: true, isUsual, need, cell, ...order };
 }
 
 export const kColumns: Column[] = [
+  number(
+    "run",
+    "Run",
+    58,
+    "The run's number, by which other pages name it",
+    { key: "id", first: "descending" },
+    (run) => String(run.id),
+    true,
+    6,
+  ),
   {
     key: "status",
     title: "Status",
-    width: 140,
+    width: 154,
     isUsual: true,
+    need: 9,
     hint: "Status, and what it failed by",
     sort: { key: "status", first: "ascending" },
     cell: (run) => (
@@ -99,6 +115,8 @@ export const kColumns: Column[] = [
         <span class="sub">{run.gpu_type ?? ""}</span>
       </>
     ),
+    true,
+    5,
   ),
   number(
     "step_time",
@@ -107,6 +125,8 @@ export const kColumns: Column[] = [
     "Mean ± sample standard deviation over the window",
     { key: "step_time_s_mean", first: "ascending" },
     (run) => <StepTimeCell run={run} />,
+    true,
+    8,
   ),
   number(
     "tflops",
@@ -115,6 +135,8 @@ export const kColumns: Column[] = [
     "Mean over the window, as the log reports it",
     { key: "tflops_per_gpu_mean", first: "descending" },
     (run) => formatNumber(run.tflops_per_gpu_mean),
+    true,
+    1,
   ),
   number(
     "mfu",
@@ -123,6 +145,8 @@ export const kColumns: Column[] = [
     "Model FLOPs utilization over the window, by the formula of the workload's own document",
     { key: "mfu", first: "descending" },
     (run) => formatPercent(run.mfu),
+    true,
+    3,
   ),
   number(
     "tokens",
@@ -140,14 +164,18 @@ export const kColumns: Column[] = [
     "Speed against the published result of the same recipe, scale, dtype and GPU",
     { key: "speed_against_reference", first: "ascending" },
     (run) => <PublishedCell speed={run.speed_against_reference} />,
+    true,
+    7,
   ),
   number(
     "progress",
     "Iteration",
-    90,
+    128,
     "The last iteration, of those that the run means to reach",
     { key: "last_iteration", first: "descending" },
     (run) => <ProgressCell run={run} />,
+    true,
+    2,
   ),
   number(
     "launched",
@@ -156,6 +184,8 @@ export const kColumns: Column[] = [
     "When it was launched; empty where no folder of its path says so. Such runs are sorted by when they were first seen",
     { key: "launched_at", first: "descending" },
     (run) => <LaunchedCell run={run} />,
+    true,
+    4,
   ),
   number(
     "grown",
@@ -246,6 +276,12 @@ export const kColumns: Column[] = [
   },
 ];
 
+// What is shown only because its reader chose it is needed more than what is usual.
+export function needOf(column: Column): number {
+  if (column === kNameColumn) return Infinity;
+  return column.isUsual === true ? (column.need ?? 0) : kAddedNeed;
+}
+
 // The name is always there.
 export function shownColumns(chosen: readonly string[] | null, isWide: boolean): Column[] {
   const isUsual = (column: Column) => column.isUsual === true || (isWide && column.isUsual);
@@ -280,7 +316,12 @@ function NameCell({ run }: { run: Run }) {
   ].filter(Boolean);
   return (
     <>
-      <a class="name" href={`/runs/${run.id}`} title={run.experiment || run.relative_path}>
+      <a
+        class="name"
+        href={`/runs/${run.id}`}
+        title={run.experiment || run.relative_path}
+        aria-label={`${head}, run ${run.id}`}
+      >
         {head}
       </a>
       <span class="sub">

@@ -8,10 +8,12 @@ import {
   isFiltered,
   kMarks,
   kStatuses,
+  listKey,
   toggled,
   type ChoiceKey,
   type ListState,
 } from "../state/list_state";
+import { countChoices } from "../state/choice_counts";
 import { hasLaunchBounds } from "../state/launch_days";
 import type { Choices } from "../state/run_list";
 import { markWord } from "../mark_words";
@@ -43,6 +45,8 @@ export function RunsFilters({ state, choices, onChange, onClear }: Props) {
       chosen={state[key]}
       values={values}
       word={word}
+      question={listKey({ ...state, [key]: [] })}
+      count={(all, abort) => countChoices(state, key, all, abort)}
       onToggle={(value) => onChange({ ...state, [key]: toggled(state[key], value) })}
       onNone={() => onChange({ ...state, [key]: [] })}
     />

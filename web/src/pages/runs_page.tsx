@@ -33,6 +33,7 @@ import { shownColumns, type Column } from "./runs_columns";
 import { RunsFilters } from "./runs_filters";
 import { printedRows, RunsTable } from "./runs_table";
 import { SavedViews } from "./saved_views";
+import { TableKeys } from "./table_keys";
 
 const kPath = "/runs";
 
@@ -173,6 +174,7 @@ function RunsList({ state, store, columns }: ListProps) {
         </span>
         <SavedViews state={state} />
         <ColumnChoice />
+        <TableKeys />
       </div>
       {printedRows(runs.length) < store.total.value && (
         <p class="on-paper">The other runs are not printed; the file CSV has all.</p>

@@ -4,10 +4,13 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Run } from "../api/types";
 import { runName } from "../parts/values";
+import { fittingColumns } from "../state/fitting_columns";
 import { useFocusOnReturn } from "../state/focus_on_return";
 import { sortDirection, type SortDirection } from "../state/list_state";
+import { columnsWithoutRoom } from "../state/columns";
 import { isPrinted, kPrintedRowsMax } from "../state/paper";
 import { kPicksMax } from "../state/picks";
+import { useRowKeys } from "../state/row_keys";
 import {
   isHurried,
   kRowsBeside,
@@ -16,7 +19,7 @@ import {
   type RowLayout,
   type RowRange,
 } from "../state/virtual_rows";
-import { kNameColumn, type Column } from "./runs_columns";
+import { kNameColumn, needOf, type Column } from "./runs_columns";
 
 const kPickWidth = 38;
 
@@ -41,10 +44,10 @@ function columnClass(column: Column): string {
 }
 
 export function RunsTable(props: Props) {
-  const { runs, rowCount, columns, sort, isBusy, onSort } = props;
+  const { runs, rowCount, sort, isBusy, onSort } = props;
   const table = useRef<HTMLTableElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
-  const layout = useLayout(table, columns);
+  const { layout, columns } = useLayout(table, props.columns);
   const range = useVisibleRange(body, layout.rowHeight, rowCount);
   useEffect(() => props.onLook(range.end), [range.end, runs]);
   const active = useRowKeys(body, range, layout.rowHeight, props);
@@ -63,8 +66,8 @@ export function RunsTable(props: Props) {
       style={{ "--row-height": `${layout.rowHeight}px`, "--card-columns": layout.cardColumns }}
     >
       <caption class="visually-hidden">
-        Runs, one row for each training log. Keys: j and k move, Enter opens, x picks, c compares
-        what is picked, / goes to the search field.
+        Runs, one row for each training log. Keys in it: j and k move, Enter opens, x picks, c
+        compares what is picked.
       </caption>
       <thead role="rowgroup">
         <tr role="row" aria-rowindex={1}>
@@ -82,7 +85,14 @@ export function RunsTable(props: Props) {
           const at = drawn.first + offset;
           const run = runs[at];
           return run ? (
-            <Row key={run.id} {...props} run={run} at={at} isActive={active === run.id} />
+            <Row
+              key={run.id}
+              {...props}
+              columns={columns}
+              run={run}
+              at={at}
+              isActive={active === run.id}
+            />
           ) : (
             <Awaited key={`at ${at}`} at={at} columns={columns} />
           );
@@ -93,7 +103,10 @@ export function RunsTable(props: Props) {
   );
 }
 
-function useLayout(table: { current: HTMLTableElement | null }, columns: Column[]): RowLayout {
+function useLayout(
+  table: { current: HTMLTableElement | null },
+  wanted: Column[],
+): { layout: RowLayout; columns: Column[] } {
   const [available, setAvailable] = useState(() => document.documentElement.clientWidth - 80);
   useLayoutEffect(() => {
     const frame = table.current?.parentElement;
@@ -104,11 +117,19 @@ function useLayout(table: { current: HTMLTableElement | null }, columns: Column[
     observer.observe(frame);
     return () => observer.disconnect();
   }, []);
-  return useMemo(() => {
-    const others = columns.filter((column) => column !== kNameColumn).map(({ width }) => width);
-    const doubles = columns.filter(({ key }) => key === "status").length; // has the cause, too
-    return rowLayout(available - kPickWidth, others, kNameColumn.width, doubles);
-  }, [available, columns]);
+  const laid = useMemo(() => {
+    const doubles = wanted.filter(({ key }) => key === "status").length; // has the cause, too
+    const room = available - kPickWidth;
+    const layout = rowLayout(room, wanted.length - 1 + doubles);
+    const columns = layout.isCards ? wanted : fittingColumns(wanted, room, needOf);
+    return { layout, columns };
+  }, [available, wanted]);
+  useEffect(() => {
+    const without = wanted.filter((column) => !laid.columns.includes(column));
+    columnsWithoutRoom.value = without.map(({ key }) => key);
+    return () => (columnsWithoutRoom.value = []);
+  }, [laid]);
+  return laid;
 }
 
 const kAtRestAfterMs = 120;
@@ -147,70 +168,6 @@ function useVisibleRange(
   return range.end > total || range.first > total
     ? { first: 0, end: Math.min(range.end, total) }
     : range;
-}
-
-const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && target.closest("input, select, textarea, summary") !== null;
-
-function firstInSight(body: HTMLElement | null, rowHeight: number): number {
-  const top = body?.getBoundingClientRect().top ?? 0;
-  return Math.max(0, Math.ceil(-top / rowHeight));
-}
-
-// j and k move the active row, x picks it, c compares what is picked, / goes to the search field.
-// Gives the run of the active row, which is active wherever the list moves it to.
-function useRowKeys(
-  body: { current: HTMLTableSectionElement | null },
-  range: RowRange,
-  rowHeight: number,
-  { runs, picks, onPick, onCompare }: Props,
-): number | null {
-  const [active, setActive] = useState<number | null>(null);
-  // Keys may come faster than the page is drawn. `at`: of when it was moved to.
-  const now = useRef<{ id: number; at: number } | null>(null);
-  useEffect(() => {
-    // Of a run that has left the list, the row that it had.
-    const placeOf = ({ id, at }: { id: number; at: number }) => {
-      const found = runs.findIndex((run) => run.id === id);
-      return found < 0 ? at : found;
-    };
-    const move = (to: number) => {
-      const next = Math.min(Math.max(to, 0), runs.length - 1);
-      const run = runs[next];
-      if (!run) return;
-      const top = (body.current?.getBoundingClientRect().top ?? 0) + next * rowHeight;
-      const head = 2 * rowHeight;
-      if (top < head) scrollBy(0, top - head);
-      else if (top + 2 * rowHeight > innerHeight) scrollBy(0, top + 2 * rowHeight - innerHeight);
-      now.current = { id: run.id, at: next };
-      setActive(run.id);
-    };
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === "/" && !isTyping(event.target)) {
-        document.querySelector<HTMLInputElement>('input[type="search"]')?.focus();
-        event.preventDefault();
-        return;
-      }
-      if (isTyping(event.target) && !(event.target as HTMLElement).closest("table.runs")) return;
-      const at = now.current && placeOf(now.current);
-      const run = runs.find(({ id }) => id === now.current?.id);
-      if (event.key === "j") move(at === null ? firstInSight(body.current, rowHeight) : at + 1);
-      else if (event.key === "k") move(at === null ? 0 : at - 1);
-      else if (event.key === "x" && run && (picks.includes(run.id) || picks.length < kPicksMax)) {
-        onPick(run.id);
-      } else if (event.key === "c") onCompare();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [runs, picks, rowHeight]);
-  useEffect(() => {
-    if (active === null) return;
-    body.current
-      ?.querySelector<HTMLElement>(`[data-run="${active}"] a.name`)
-      ?.focus({ preventScroll: true });
-  }, [active, range]);
-  return active;
 }
 
 function Header({ column, sort, onSort }: { column: Column } & Pick<Props, "sort" | "onSort">) {
@@ -253,11 +210,17 @@ function Row({ run, at, columns, picks, isActive, onPick }: RowProps) {
   const isPicked = picks.includes(run.id);
   const cells = useMemo(
     () =>
-      columns.map((column) => (
-        <td key={column.key} role="cell" class={columnClass(column)} data-label={column.title}>
-          {column.cell(run)}
-        </td>
-      )),
+      columns.map((column) =>
+        column === kNameColumn ? (
+          <th key={column.key} role="rowheader" scope="row" class={columnClass(column)}>
+            {column.cell(run)}
+          </th>
+        ) : (
+          <td key={column.key} role="cell" class={columnClass(column)} data-label={column.title}>
+            {column.cell(run)}
+          </td>
+        ),
+      ),
     [run, columns],
   );
   return (
@@ -271,7 +234,7 @@ function Row({ run, at, columns, picks, isActive, onPick }: RowProps) {
       <td role="cell" class="col-pick" data-label="Compare">
         <input
           type="checkbox"
-          aria-label={`Compare ${runName(run)}`}
+          aria-label={`Compare run ${run.id}, ${runName(run)}`}
           checked={isPicked}
           disabled={!isPicked && picks.length >= kPicksMax}
           onChange={() => onPick(run.id)}

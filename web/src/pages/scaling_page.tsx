@@ -204,6 +204,7 @@ function Series({ name, series }: { name: string; series: ScalingSeries }) {
       <p class="window-note">{basesText(series)}</p>
       <Table label={label} series={series} />
       <PlotCopies
+        of={label}
         name={`scaling-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`}
         table={() => scalingTable(series)}
         pictures={() => section.current?.querySelectorAll<SVGSVGElement>(".scaling-plot svg") ?? []}

@@ -12,10 +12,13 @@ import { Table } from "../parts/table";
 import { TokenField } from "../parts/token_field";
 import { queryValue } from "../state/page_query";
 import {
+  alikeRuns,
+  kBackends,
   kEmptySubmission,
   SubmissionKeys,
   submissionOf,
   submissionProblems,
+  type AlikeRuns,
   type SubmissionFields,
   type SubmissionProblems,
 } from "../state/submission";
@@ -194,6 +197,20 @@ function RecipeFields({ recipes, fields, problems, onSet }: RecipeFieldsProps) {
         problems.scale,
       )}
       {text("repeats", "repeats", [], "1", problems.repeats)}
+      <label class="field">
+        <span>backend of the runner</span>
+        <select
+          value={fields.backend}
+          onChange={(event) => onSet("backend", event.currentTarget.value)}
+        >
+          <option value="">the cluster's</option>
+          {kBackends.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
       <label class="switch">
         <input
           type="checkbox"
@@ -213,8 +230,8 @@ function OutcomePanel({ outcome, jobs }: { outcome: Outcome; jobs: Job[] }) {
     case "dry":
       return (
         <>
-          {outcome.runs.map((run) => (
-            <DryRunPanel key={run.run_folder} run={run} />
+          {alikeRuns(outcome.runs).map(({ run, count }, at) => (
+            <DryRunPanel key={at} run={run} count={count} />
           ))}
         </>
       );
@@ -261,13 +278,16 @@ function Variables({ variables }: { variables: NonNullable<DryRun["variables"]> 
   );
 }
 
-function DryRunPanel({ run }: { run: DryRun }) {
+function DryRunPanel({ run, count }: AlikeRuns) {
   return (
     <section class="panel dry-run" role="status">
-      <h2>{formatWorkload(run.experiment)}</h2>
+      <h2>
+        {formatWorkload(run.experiment)}
+        {count > 1 && `, ${formatCount(count)} times`}
+      </h2>
       <p>
-        Would run on {formatPlural(run.nodes, "node")} of {formatCount(run.ranks_per_node)} GPUs, in{" "}
-        <code>{run.run_folder}</code>.
+        Would run on {formatPlural(run.nodes, "node")} of {formatCount(run.ranks_per_node)} GPUs
+        {count > 1 && " each"}, in <code>{run.run_folder}</code>.
       </p>
       <Sentences sentences={run.notes} />
       <details class="twin">

@@ -10,6 +10,12 @@ export function CellShape({ state }: { state: string }) {
       {state === "below" && <path d="M7 2.500V11M3.500 7.500 7 11 10.500 7.500" class="stroke" />}
       {state === "running" && <path d="M4 2.5 12 7 4 11.5Z" fill="currentColor" />}
       {state === "failed" && <path d="M3 3 11 11M11 3 3 11" class="stroke" />}
+      {state === "incomplete" && (
+        <>
+          <circle cx="7" cy="7" r="4.75" class="stroke" />
+          <path d="M7 2.25a4.75 4.75 0 0 1 0 9.5Z" fill="currentColor" />
+        </>
+      )}
       {state === "invalid" && (
         <path d="M7 1.8 13 12.2H1ZM7 5.4V8.6M7 10.2V10.9" class="stroke thin" />
       )}

@@ -19,7 +19,7 @@ export function Figure({ name, value, note, metric }: Props) {
       {metric && value === kUnknown && metric.reason && <p class="figure-note">{metric.reason}</p>}
       {metric && metric.formula && (
         <details class="formula">
-          <summary>how it is made</summary>
+          <summary aria-label={`how it is made: ${name}`}>how it is made</summary>
           <p>
             <code>{metric.formula}</code>
           </p>

@@ -7,9 +7,10 @@ interface Props {
   text: string; // what is chosen
   isSet: boolean;
   children: ComponentChildren; // one element of the class "choice-list"
+  onToggle?: (isOpen: boolean) => void;
 }
 
-export function FilterPopUp({ label, text, isSet, children }: Props) {
+export function FilterPopUp({ label, text, isSet, children, ...toggling }: Props) {
   const summary = (
     <>
       <span class="choice-label">{label}</span>
@@ -17,7 +18,7 @@ export function FilterPopUp({ label, text, isSet, children }: Props) {
     </>
   );
   return (
-    <PopUp class={isSet ? "field-list is-set" : "field-list"} summary={summary}>
+    <PopUp {...toggling} class={isSet ? "field-list is-set" : "field-list"} summary={summary}>
       {children}
     </PopUp>
   );

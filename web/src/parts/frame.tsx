@@ -4,8 +4,9 @@ import { live, type Connection } from "../api/live";
 import { formatPlural } from "../format";
 import { pageOf, place } from "../state/location";
 import { runsHref } from "../state/runs_place";
-import { service, unanswered } from "../state/service";
+import { nowMs, service, unanswered } from "../state/service";
 import { setZone, zone } from "../state/zone";
+import { Instant } from "./values";
 
 const kConnection: Record<Connection, { word: string; hint: string }> = {
   connecting: { word: "connecting", hint: "Waiting for the stream of changes." },
@@ -55,6 +56,9 @@ function ZoneSwitch() {
 
 // Of a service that does not answer the lists tell; what it told last is old.
 const toldNow = () => (unanswered.value ? null : service.value);
+
+// Paper has what was told last, which a service that does not answer no longer brings up to date.
+const toldAt = () => unanswered.value?.since ?? new Date(nowMs.value).toISOString();
 
 function ServiceBanner() {
   const status = toldNow();
@@ -119,6 +123,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
       </header>
       <main id="main" tabIndex={-1}>
         <ServiceBanner />
+        <p class="on-paper">
+          As {location.host} had it at <Instant at={toldAt()} />
+        </p>
         {children}
       </main>
       <Footer />

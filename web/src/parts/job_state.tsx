@@ -32,12 +32,6 @@ const kClasses: Record<Kind, string> = {
   odd: "status-incomplete",
 };
 
-export function isOver(state: JobState): boolean {
-  return !["submitting", "pending", "running", "suspended", "completing", "unknown"].includes(
-    state,
-  );
-}
-
 export function JobStateMark({ state }: { state: JobState }) {
   const kind = kKinds[state];
   return (

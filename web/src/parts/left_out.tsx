@@ -1,8 +1,10 @@
 // Runs that do not count, each with its reason, and the way to count them all the same.
 import type { RunMark } from "../api/types";
 import { formatPlural } from "../format";
+import { countableMarks } from "../mark_words";
 import { queryValue, setQuery } from "../state/page_query";
 import { PassingButton } from "./passing_button";
+import { breakable } from "./values";
 
 interface LeftOut {
   id: number;
@@ -14,32 +16,55 @@ interface LeftOut {
 
 const kNamed = 100;
 
+type Offers = "every mark" | "marks of complete runs" | "none";
+
+function marksOffered(runs: LeftOut[], offers: Offers): string[] {
+  if (offers === "none") return [];
+  if (offers === "marks of complete runs") return countableMarks(runs);
+  return [...new Set(runs.flatMap((run) => run.marks.map(({ mark }) => mark)))];
+}
+
 const summaryBeside = (button: HTMLElement) =>
   button.closest(".left-out")?.querySelector<HTMLElement>("summary");
 
-// `count`: how many there are, where not all of them are given.
-export function LeftOutRuns({ runs, count = runs.length }: { runs: LeftOut[]; count?: number }) {
+// Without a way to count them.
+export function LeftOutList({ runs, count = runs.length }: Pick<Props, "runs" | "count">) {
+  if (runs.length === 0) return null;
+  const named = runs.slice(0, kNamed);
+  return (
+    <details class="twin">
+      <summary>{formatPlural(count, "run")} left out</summary>
+      <ul>
+        {named.map((run) => (
+          <li key={run.id}>
+            run {run.id}, <a href={`/runs/${run.id}`}>{breakable(run.experiment || run.path)}</a>:{" "}
+            {run.reason}
+          </li>
+        ))}
+        {count > named.length && <li>and {formatPlural(count - named.length, "more run")}</li>}
+      </ul>
+    </details>
+  );
+}
+
+interface Props {
+  runs: LeftOut[];
+  count?: number; // how many there are, where not all of them are given
+  // Which marks can be counted by a press: those of complete runs where the others would spoil what
+  // is made of the runs.
+  offers?: Offers;
+}
+
+export function LeftOutRuns({ runs, count = runs.length, offers = "every mark" }: Props) {
   const included = queryValue("include");
   const known = included ? included.split(",") : [];
-  const marks = [...new Set(runs.flatMap((run) => run.marks.map(({ mark }) => mark)))];
-  const more = marks.filter((mark) => mark !== "no_data" && !known.includes(mark));
-  const named = runs.slice(0, kNamed);
+  const more = marksOffered(runs, offers).filter(
+    (mark) => mark !== "no_data" && !known.includes(mark),
+  );
   if (runs.length === 0 && !included) return null;
   return (
     <div class="left-out">
-      {runs.length > 0 && (
-        <details class="twin">
-          <summary>{formatPlural(count, "run")} left out</summary>
-          <ul>
-            {named.map((run) => (
-              <li key={run.id}>
-                <a href={`/runs/${run.id}`}>{run.experiment || run.path}</a>: {run.reason}
-              </li>
-            ))}
-            {count > named.length && <li>and {formatPlural(count - named.length, "more run")}</li>}
-          </ul>
-        </details>
-      )}
+      <LeftOutList runs={runs} count={count} />
       {more.length > 0 && (
         <button type="button" onClick={() => setQuery("include", [...known, ...more].join(","))}>
           Count those that are {more.join(", ")}

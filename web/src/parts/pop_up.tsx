@@ -1,5 +1,5 @@
-// A list behind a button, over the page and inside the window. Esc closes it, and so does whatever
-// is clicked beside it, another such button included.
+// A list behind a button, over the page and inside the window. Esc closes it, and so does the focus
+// that leaves it, or whatever is clicked beside it, another such button included.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -9,6 +9,7 @@ interface Props {
   class?: string;
   summary: ComponentChildren;
   children: ComponentChildren; // one element of the class "choice-list"
+  onToggle?: (isOpen: boolean) => void;
 }
 
 // Where its button stands would put some of it beyond the edge: it is moved by as much.
@@ -23,7 +24,7 @@ function place(details: HTMLDetailsElement | null): void {
   list.style.transform = `translateX(${shift}px)`;
 }
 
-export function PopUp({ class: ownClass, summary, children }: Props) {
+export function PopUp({ class: ownClass, summary, children, onToggle }: Props) {
   const details = useRef<HTMLDetailsElement>(null);
   const [isOpen, setIsOpen] = useState(false);
   useLayoutEffect(() => {
@@ -39,14 +40,20 @@ export function PopUp({ class: ownClass, summary, children }: Props) {
     const onClick = ({ target }: Event) => {
       if (!details.current?.contains(target as Node)) setIsOpen(false);
     };
+    // Where an element of it goes that has the focus, the focus is nowhere, and it stays open.
+    const onFocus = ({ target }: Event) => {
+      if (target instanceof Element && !details.current?.contains(target)) setIsOpen(false);
+    };
     const onResize = () => place(details.current);
     addEventListener("keydown", onKey);
     // Before anyone acts on the click, and what was clicked may be gone.
     addEventListener("click", onClick, { capture: true });
+    addEventListener("focusin", onFocus);
     addEventListener("resize", onResize);
     return () => {
       removeEventListener("keydown", onKey);
       removeEventListener("click", onClick, { capture: true });
+      removeEventListener("focusin", onFocus);
       removeEventListener("resize", onResize);
     };
   }, [isOpen]);
@@ -55,7 +62,10 @@ export function PopUp({ class: ownClass, summary, children }: Props) {
       ref={details}
       class={ownClass ? `choice ${ownClass}` : "choice"}
       open={isOpen}
-      onToggle={(event) => setIsOpen(event.currentTarget.open)}
+      onToggle={(event) => {
+        setIsOpen(event.currentTarget.open);
+        onToggle?.(event.currentTarget.open);
+      }}
     >
       <summary
         onClick={(event) => {

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { batch, signal, type Signal } from "@preact/signals";
 import { asProblem, isAbort, type Problem } from "../api/client";
 import { live } from "../api/live";
+import type { RunChange } from "../api/types";
 import { Coalescer } from "./coalesce";
 
 const kRefreshEveryMs = 2_000;
@@ -14,12 +15,12 @@ export interface Answer<T> {
   refresh: () => void;
 }
 
-// `question` names what `ask` asks for. `concerns`: whether a change of that run matters;
-// `concernsJob`: of that job.
+// `question` names what `ask` asks for. `concerns`: whether a change of that run
+// matters, of that kind; `concernsJob`: of that job.
 export function useAnswer<T>(
   question: string,
   ask: (abort: AbortSignal) => Promise<T>,
-  concerns: (runId: number) => boolean,
+  concerns: (runId: number, kind: RunChange["kind"]) => boolean,
   concernsJob: (job: number) => boolean = () => false,
 ): Answer<T> {
   const answer = useMemo(
@@ -43,7 +44,7 @@ export function useAnswer<T>(
     const refreshes = new Coalescer(kRefreshEveryMs, () => load());
     const unlisten = live.listen({
       onRun: (change) => {
-        if (concerns(change.run_id)) refreshes.add(0);
+        if (concerns(change.run_id, change.kind)) refreshes.add(0);
       },
       onJob: (change) => {
         if (concernsJob(change.job)) refreshes.add(0);

@@ -11,6 +11,7 @@ import {
   hasProxy,
   kFailedMarks,
   measuredByKey,
+  msOf,
   nothingMeasured,
   othersWords,
   timeOf,
@@ -36,8 +37,10 @@ export interface BoardCell {
   runs: number[]; // that count
   runCount: number;
   variants: Variant[]; // of earlier environments, releases …
+  isRunning: boolean; // a run of it is under way, whatever its state
   others: number[]; // that do not count: failed, profiled, held against no published result …
   otherCount: number;
+  otherReasons: Map<number, string>; // why each of `others` does not
   profiled: number[]; // of these: complete, slowed by nothing but a profiler, and no copies
   profiledCount: number;
   repeats: number; // that would fill or decide the cell
@@ -61,8 +64,24 @@ export interface BoardRow {
   cells: BoardCell[]; // by number of GPUs
 }
 
+const sentences = (...all: string[]) => all.filter(Boolean).join(" ");
+
+// A cell without a complete run is called as the newest of its runs is.
+const kStatesOfFailed: Record<string, CellState> = {
+  invalid: "invalid",
+  incomplete: "incomplete",
+  no_data: "incomplete",
+};
+
+// After all that count.
+function failedSince({ newestFailed, environments: [newest] }: Measured): boolean {
+  return newestFailed !== null && msOf(newestFailed.at) > msOf(newest?.newestAt ?? null);
+}
+
 function cellOf(reference: Reference, measured: Measured, zone: Zone): BoardCell {
-  const { environments, marks, others, otherCount, profiled, profiledCount } = measured;
+  const { environments, marks, others, otherCount, otherReasons } = measured;
+  const { profiled, profiledCount } = measured;
+  const isRunning = marks.has("running");
   const [newest] = environments;
   const base = {
     reference,
@@ -70,33 +89,43 @@ function cellOf(reference: Reference, measured: Measured, zone: Zone): BoardCell
     runs: newest?.runs ?? [],
     runCount: newest?.runCount ?? 0,
     variants: variantsOf(environments),
+    isRunning,
     others,
     otherCount,
+    otherReasons,
     profiled,
     profiledCount,
   };
+  const left = othersWords(measured);
   if (base.standing) {
     const judged = judge(base.standing, base.runCount);
     const differing = base.variants.filter(({ state }) => state !== judged.state);
     const otherwise = variantWords(differing, zone);
-    return { ...base, ...judged, words: `${judged.words} ${otherwise}`.trim() };
+    const failed = failedSince(measured) ? failedWords(measured) : "";
+    return { ...base, ...judged, words: sentences(judged.words, otherwise, left, failed) };
   }
-  const left = othersWords(measured);
   if (!reference.has_recipe) {
     const words =
       `No run can be held against it: the catalog lacks the recipe that ${documentOf(reference)} ` +
       `measured it with (--catalog FILE adds recipes). ${left}`;
     return { ...base, state: "unjudged", words: words.trim(), repeats: 0 };
   }
-  if (marks.has("running")) {
-    return { ...base, state: "running", words: "A run is under way.", repeats: 2 };
+  if (isRunning) {
+    const words = sentences("A run is under way.", measured.otherKinds.size > 1 ? left : "");
+    return { ...base, state: "running", words, repeats: 2 };
   }
   if (kFailedMarks.some((mark) => marks.has(mark))) {
-    const state = measured.newestFailed?.mark === "invalid" ? "invalid" : "failed";
-    return { ...base, state, words: `${left} ${failedWords(measured)}`.trim(), repeats: 3 };
+    const state = kStatesOfFailed[measured.newestFailed?.mark ?? ""] ?? "failed";
+    return { ...base, state, words: sentences(left, failedWords(measured)), repeats: 3 };
   }
   const words = left || "No run of this configuration was found.";
   return { ...base, state: "missing", words, repeats: 3 };
+}
+
+// "aim met, running"
+export function stateText({ state, isRunning }: BoardCell): string {
+  const beside = isRunning && state !== "running" ? `, ${kStateWords.running}` : "";
+  return kStateWords[state] + beside;
 }
 
 // What earlier environments would make of the cell, where it is something else: "aim met".
@@ -279,7 +308,7 @@ export function boardTable(rows: readonly BoardRow[], isStale: (cell: BoardCell)
         row.gpuType,
         String(cell.reference.gpu_count),
         documentOf(cell.reference),
-        kStateWords[cell.state] + (isStale(cell) ? ", stale" : ""),
+        [stateText(cell), isStale(cell) && "stale"].filter(Boolean).join(", "),
         cell.standing?.speed?.toFixed(4) ?? "",
         cell.standing?.speed_low?.toFixed(4) ?? "",
         publishedWord(cell.standing),

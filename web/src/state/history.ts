@@ -1,5 +1,6 @@
-// The way to a configuration's history, as a URL says it. Pure.
-import type { HistorySeries } from "../api/types";
+// The way to a configuration's history, as a URL says it, and what of an answer is about one run.
+// Pure.
+import type { History, HistoryLeftOut, HistorySeries } from "../api/types";
 import { hrefOf } from "./location";
 import { compareHref, kPicksMax } from "./picks";
 
@@ -37,4 +38,30 @@ export function sidesHref({ runs, changes }: HistorySeries, change: number): str
   const before = runs.slice(begin, at).slice(-kPicksMax / 2);
   const after = runs.slice(at, end).slice(0, kPicksMax / 2);
   return compareHref([...before, ...after].map(({ id }) => id));
+}
+
+// Of a run alone: the series that hold it, in whatever part. A copy is shown where the run is that
+// counts for it, and a run that is left out beside those that count.
+export function historyOf(history: History, run: number): History {
+  const holds = ({ runs, copies, left_out }: HistorySeries) =>
+    [...runs, ...copies, ...left_out].some(({ id }) => id === run);
+  return {
+    ...history,
+    series: history.series.filter(holds),
+    unplaced: history.unplaced.filter(({ id }) => id === run),
+  };
+}
+
+// Why the answer leaves a run out; null where the run counts, and where there is no word of it.
+export function leftOutEntry({ series, unplaced }: History, run: number): HistoryLeftOut | null {
+  const counted = series.flatMap(({ runs, copies }) => [...runs, ...copies]);
+  if (counted.some(({ id }) => id === run)) return null;
+  const all = [...series.flatMap(({ left_out }) => left_out), ...unplaced];
+  return all.find(({ id }) => id === run) ?? null;
+}
+
+// Those that no section of a series shows: a series of one run has none.
+export function sectionlessLeftOut({ series, unplaced }: History): HistoryLeftOut[] {
+  const single = series.filter(({ runs }) => runs.length === 1);
+  return [...single.flatMap(({ left_out }) => left_out), ...unplaced];
 }

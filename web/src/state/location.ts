@@ -45,10 +45,14 @@ export function hrefOf(path: string, query: URLSearchParams): string {
   return text ? `${path}?${text}` : path;
 }
 
-// `replace` for what is not a step that "back" should undo, such as typing in a filter.
-export function navigate(href: string, options: { replace?: boolean } = {}): void {
-  if (options.replace) replaceEntry(href);
-  else pushEntry(href);
+interface Step {
+  replace?: boolean; // it is not a step that "back" should undo, such as typing in a filter
+  opens?: string; // the part of the page that it opens, and "back" closes
+}
+
+export function navigate(href: string, { replace = false, opens = "" }: Step = {}): void {
+  if (replace) replaceEntry(href);
+  else pushEntry(href, opens);
   steppedFrom.value = null;
   place.value = here();
 }

@@ -30,6 +30,7 @@ export interface Measured {
   others: number[]; // that do not count: failed, profiled, held against no published result …
   otherCount: number;
   otherKinds: Map<string, number>; // how many of the others there are, by why they do not count
+  otherReasons: Map<number, string>; // why each of `others` does not
   marks: Set<string>; // of the runs that do not count
   newestFailed: FailedRun | null; // of these, by when it was launched
   profiled: number[]; // of these: complete, slowed by nothing but a profiler, and no copies
@@ -42,6 +43,7 @@ export const nothingMeasured = (): Measured => ({
   others: [],
   otherCount: 0,
   otherKinds: new Map(),
+  otherReasons: new Map(),
   marks: new Set(),
   newestFailed: null,
   profiled: [],
@@ -65,8 +67,12 @@ export const cellKey = (of: Reference) => keyOf(of, of.gpu_count, of.is_proxy);
 const otherMarks = (marks: readonly string[]) => marks.filter((mark) => mark !== "proxy");
 const isProfiledOnly = (marks: readonly string[]) => otherMarks(marks).join() === "profiled";
 
-function addOthers(cell: Measured, kind: string, ids: readonly number[], count: number): void {
-  cell.others.push(...ids);
+function addOther(cell: Measured, id: number, reason: string): void {
+  cell.others.push(id);
+  cell.otherReasons.set(id, reason);
+}
+
+function addOthers(cell: Measured, kind: string, count: number): void {
   cell.otherCount += count;
   cell.otherKinds.set(kind, (cell.otherKinds.get(kind) ?? 0) + count);
 }
@@ -85,6 +91,8 @@ export function newestOf(times: readonly (string | null)[]): string | null {
   return times.reduce((a, b) => (msOf(b) > msOf(a) ? b : a), null);
 }
 
+const kNoRecipe = "of no recipe that has a published result";
+
 function addPoints(at: CellAt, series: Series): void {
   const isProxy = hasProxy(series.marks);
   for (const { gpu_count, reference } of series.published) {
@@ -96,7 +104,8 @@ function addPoints(at: CellAt, series: Series): void {
     const { run_count: runCount } = point.tokens_per_s_per_gpu;
     const standing = point.published_standing;
     if (!standing) {
-      addOthers(cell, "of no recipe that has a published result", runs, runCount);
+      addOthers(cell, kNoRecipe, runCount);
+      for (const id of runs) addOther(cell, id, kNoRecipe);
       continue;
     }
     const published = series.published.find(({ gpu_count }) => gpu_count === point.gpu_count);
@@ -131,15 +140,17 @@ function addLeftOut(at: CellAt, series: Series): void {
     if (run.gpu_count === null) continue;
     const marks = run.marks.map(({ mark }) => mark);
     const cell = at(keyOf(series, run.gpu_count, hasProxy(marks)));
-    cell.others.push(run.id);
+    const { copy_of: original } = run;
+    const why = original === null ? marksWords(otherMarks(marks)) : `a copy of run ${original}`;
+    addOther(cell, run.id, why);
     addFailed(cell, run);
-    if (isProfiledOnly(marks) && run.copy_of === null) cell.profiled.push(run.id);
+    if (isProfiledOnly(marks) && original === null) cell.profiled.push(run.id);
   }
   for (const { gpu_count, marks, are_copies, run_count } of series.left_out_groups) {
     if (gpu_count === null) continue;
     const cell = at(keyOf(series, gpu_count, hasProxy(marks)));
     const words = marksWords(otherMarks(marks));
-    addOthers(cell, are_copies ? "copies of runs that count" : words, [], run_count);
+    addOthers(cell, are_copies ? "with the bytes of a run that counts" : words, run_count);
     if (isProfiledOnly(marks) && !are_copies) cell.profiledCount += run_count;
     for (const mark of marks) cell.marks.add(mark);
   }

@@ -1,11 +1,21 @@
 // Changes one parameter of the URL's query, and leaves the page where it is.
 import { hrefOf, navigate, place } from "./location";
+import { openedBy } from "./scroll_places";
 
+// What opens beside the rest of its page: a cell of the board, a run's log. To open one is a step;
+// to look at one after another, and to close it, are none more.
+const kPanels: readonly string[] = ["cell", "log"];
+
+// A choice of what is shown, which "back" undoes.
 export function setQuery(key: string, value: string): void {
+  if (value === queryValue(key)) return;
   const query = new URLSearchParams(place.value.query);
   if (value) query.set(key, value);
   else query.delete(key);
-  navigate(hrefOf(place.value.path, query), { replace: true });
+  const href = hrefOf(place.value.path, query);
+  if (!kPanels.includes(key)) navigate(href);
+  else if (queryValue(key) || openedBy() === key) navigate(href, { replace: true });
+  else navigate(href, { opens: key });
 }
 
 export function queryValue(key: string): string {

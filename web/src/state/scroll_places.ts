@@ -4,6 +4,7 @@
 interface Entry {
   entry: string; // its name
   top: number; // px
+  opens?: string; // what it opened of the page of the entry before
 }
 
 const kLongEnoughWithinMs = 10_000;
@@ -21,8 +22,11 @@ const newName = () => String(Math.random());
 
 function nameEntry(entry: string, top: number): void {
   present = entry;
-  history.replaceState({ entry, top } satisfies Entry, "");
+  history.replaceState({ entry, top, opens: openedBy() } satisfies Entry, "");
 }
+
+// What the present entry opened; empty: nothing.
+export const openedBy = () => (history.state as Entry | null)?.opens ?? "";
 
 // A page whose content is on its way is too short yet, and one that is left is as long as it was:
 // each time that it grows or shrinks it is scrolled again, until the reader does something.
@@ -59,12 +63,12 @@ export function startEntries(): void {
   addEventListener("pagehide", () => nameEntry(present, scrollY));
 }
 
-export function pushEntry(href: string): void {
+export function pushEntry(href: string, opens = ""): void {
   stopReturning();
   nameEntry(present, scrollY);
   wasStep = false;
   present = newName();
-  history.pushState({ entry: present, top: scrollY } satisfies Entry, "", href);
+  history.pushState({ entry: present, top: scrollY, opens } satisfies Entry, "", href);
 }
 
 export function replaceEntry(href: string): void {

@@ -2,9 +2,11 @@
 // banner, the footer and every "12 s ago", and only while the page is visible.
 import { batch, computed, signal } from "@preact/signals";
 import { asProblem, fetchRoots, fetchStatus, type Problem } from "../api/client";
+import { live } from "../api/live";
 import type { RootList, Status } from "../api/types";
 
 const kEveryMs = 10_000;
+const kEndingMs = 2_000; // a server that ends closes its streams first, and answers a little longer
 
 interface Unanswered {
   since: string; // the instant of the first question that was not answered
@@ -53,9 +55,17 @@ export async function refreshService(): Promise<void> {
   }
 }
 
+// At once, too, when the stream of changes breaks or is there again, and when the page is seen
+// again: what was told last may no longer be so.
 export function startService(): void {
   void refreshService();
-  setInterval(() => {
+  const ask = () => {
     if (document.visibilityState === "visible") void refreshService();
-  }, kEveryMs);
+  };
+  live.connection.subscribe((connection) => {
+    if (connection === "lost") setTimeout(ask, kEndingMs);
+    if (connection === "lost" || unanswered.peek()) ask();
+  });
+  document.addEventListener("visibilitychange", ask);
+  setInterval(ask, kEveryMs);
 }

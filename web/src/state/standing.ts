@@ -16,6 +16,7 @@ export type CellState =
   | "below"
   | "running"
   | "failed"
+  | "incomplete"
   | "invalid"
   | "missing"
   | "unjudged";
@@ -26,6 +27,7 @@ export const kCellStates: CellState[] = [
   "below",
   "running",
   "failed",
+  "incomplete",
   "invalid",
   "missing",
   "unjudged",
@@ -38,9 +40,23 @@ export const kStateWords: Record<CellState, string> = {
   below: "below",
   running: "running",
   failed: "failed",
+  incomplete: "incomplete",
   invalid: "invalid",
   missing: "missing",
   unjudged: "no recipe",
+};
+
+export const kStateMeanings: Record<CellState, string> = {
+  met: `at least ${kAim} × the published speed, with 95 % confidence`,
+  undecided: `the 95 % bounds have ${kAim} × between them: more runs would decide`,
+  near: `below ${kAim} × with 95 % confidence, by less than ${formatPercent(kNear, 0)}`,
+  below: "further below, with 95 % confidence",
+  running: "a run is under way, beside those that count or alone",
+  failed: "no complete run, and the newest failed",
+  incomplete: "no complete run, and the newest stopped or hung",
+  invalid: "no complete run, and the newest has NaN values",
+  missing: "no run that counts",
+  unjudged: "published, but the catalog has no recipe to hold runs against",
 };
 
 // About how many runs like these would bring the bound that is on the other side to the line.

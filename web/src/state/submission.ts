@@ -1,5 +1,5 @@
 // The fields of the form that submits jobs, and the request that they make. Knows no page.
-import type { SubmissionRequest } from "../api/types";
+import type { DryRun, SubmissionRequest } from "../api/types";
 
 export interface SubmissionFields {
   workload: string;
@@ -8,8 +8,11 @@ export interface SubmissionFields {
   gpu_type: string;
   scale: string; // "128, 256"
   repeats: string;
+  backend: string; // empty: as the cluster's configuration says
   proxy: boolean;
 }
+
+export const kBackends = ["cuda", "cpu"] as const;
 
 export const kEmptySubmission: SubmissionFields = {
   workload: "",
@@ -18,6 +21,7 @@ export const kEmptySubmission: SubmissionFields = {
   gpu_type: "",
   scale: "",
   repeats: "",
+  backend: "",
   proxy: false,
 };
 
@@ -52,8 +56,28 @@ export function submissionOf(fields: SubmissionFields): SubmissionRequest {
   if (scales.length > 0) request.scale = scales;
   const repeats = fields.repeats.trim();
   if (repeats) request.repeats = Number(repeats);
+  const backend = kBackends.find((one) => one === fields.backend);
+  if (backend) request.backend = backend;
   if (fields.proxy) request.proxy = true;
   return request;
+}
+
+export interface AlikeRuns {
+  run: DryRun;
+  count: number;
+}
+
+// Repeats are alike in a dry run, but for the submission's id and time in what Slurm is told: each
+// once, with how many there are of it.
+export function alikeRuns(runs: readonly DryRun[]): AlikeRuns[] {
+  const found = new Map<string, AlikeRuns>();
+  for (const run of runs) {
+    const { experiment, values, notes, nodes, ranks_per_node } = run;
+    const key = JSON.stringify([experiment, values, notes, nodes, ranks_per_node]);
+    const known = found.get(key);
+    found.set(key, { run, count: (known?.count ?? 0) + 1 });
+  }
+  return [...found.values()];
 }
 
 // A body's idempotency key: the same one until its submission succeeded, so that what is sent again

@@ -28,7 +28,7 @@ export function visibleRows(
 }
 
 export interface RowLayout {
-  isCards: boolean; // a row is a card of its own: the columns do not fit side by side
+  isCards: boolean; // a row is a card of its own: not even the needed columns fit side by side
   cardColumns: number;
   rowHeight: number; // px, the gap below a card included
 }
@@ -39,19 +39,14 @@ const kCardHeadHeight = 58; // the name, on two lines
 const kCardEdges = 40; // padding, border and gap
 const kCardColumnWidthMin = 148; // the gap beside it included
 const kCardPadding = 34;
+const kTableWidthMin = 560; // px: a phone that is held upright has less
 
-// `widths`: of the columns beside the name, px; `nameWidthMin`: what the name needs at least.
-// `doubles`: how many of the columns take two places of a card.
-export function rowLayout(
-  available: number,
-  widths: readonly number[],
-  nameWidthMin: number,
-  doubles = 0,
-): RowLayout {
-  const wanted = widths.reduce((sum, width) => sum + width, nameWidthMin);
-  if (wanted <= available) return { isCards: false, cardColumns: 0, rowHeight: kTableRowHeight };
+// `cells`: how many places of a card a run takes, the name's aside.
+export function rowLayout(available: number, cells: number): RowLayout {
+  if (available >= kTableWidthMin) {
+    return { isCards: false, cardColumns: 0, rowHeight: kTableRowHeight };
+  }
   const cardColumns = Math.max(2, Math.floor((available - kCardPadding) / kCardColumnWidthMin));
-  const cells = widths.length + doubles;
   const lines = Math.ceil(cells / cardColumns);
   return {
     isCards: true,
