@@ -25,8 +25,12 @@ inline constexpr std::string_view kErrorOfFile =
 inline constexpr std::string_view kTryOfCommand =
     R"(^.{0,40}\b(?:try|attempt|run) #?\d+\b[^'"]*(?:torchrun|python3? -m|accelerate|mpirun) )";
 
-// What a shell's prompt shows before a command that trains: somebody began again by hand.
-inline constexpr std::string_view kPrompt = R"(^\(?[\w.() -]*\w+@[\w.-]+:[^ ]*[#$] )";
+// A shell's prompt, "me@n1:~/run$ " or "[me@n1 run]$ ", with a program that trains: somebody began
+// again by hand.
+inline constexpr std::string_view kPrompt =
+    R"(^(?:\([\w. -]+\) )?(?:\w+@[\w.-]+:[^ ]*|\[\w+@[\w.-]+ [^\]]*\])[#$] )"
+    R"((?:\w+=\S* |nohup |time )*(?:python3?|torchrun|accelerate launch|deepspeed|axolotl train|)"
+    R"(llamafactory-cli train|srun) )";
 
 // Of a wrapper behind an attempt: "exit code 1; next attempt in 30 s".
 inline constexpr std::string_view kNextTry =
@@ -64,24 +68,25 @@ constexpr FailureSign by_number(std::string_view literal,
 
 // "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---", "::: attempt a2 ::", "#### submit 2 (…)
 // ####", "attempt 2 (sleep 60) ..."; not "==> attempt 2 failed (exit 1)", nor "attempt 1: srun:
-// error: …", which labels a line.
+// error: …", which labels a line, nor "-- launch 8 core dump writers".
 inline std::string_view cause_of_banner(std::string_view line) {
   constexpr auto kEnds =
       std::to_array<std::string_view>({"fail", "exit", "ended", "died", "crash", "timed out",
                                        "finish", "succe", "giv", "skip", " rc", "status"});
-  constexpr auto kTries = std::to_array<std::string_view>({"attempt", "try", "submit", "launch"});
   const std::size_t length = line.find_first_not_of("#=*>:- ");
   if (length == std::string_view::npos || line.front() == ' ') return {};
   std::string_view rest = line.substr(length);
-  const std::string_view word = rest.substr(0, rest.find_first_of(" ="));
-  const bool is_setting = rest.substr(word.size()).starts_with('=');
-  if (std::find(kTries.begin(), kTries.end(), word) == kTries.end()) return {};
+  const std::string_view word = rest.substr(0, rest.find(' '));
+  const bool is_try = word == "attempt" || word == "try";
+  if (!is_try && word != "submit" && word != "launch") return {};
   rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-  if (!rest.empty() && (rest[0] == '#' || is_letter(rest[0]))) rest.remove_prefix(1);
+  if (!rest.empty() && (rest[0] == '#' || (is_try && is_letter(rest[0])))) rest.remove_prefix(1);
   const std::size_t digits = length_of_run(rest, 0, is_digit);
   if (digits == 0 || holds_one_of(rest, kEnds)) return {};
   rest.remove_prefix(digits);
-  return length > 0 || is_setting || rest.starts_with(" (") ? kRestarted : "";
+  if (rest.starts_with(" (")) return kRestarted;
+  const bool is_banner = is_try || rest.find_first_not_of("#=*>:- ") == std::string_view::npos;
+  return length > 0 && is_banner ? kRestarted : "";
 }
 
 // LSF: "TERM_RUNLIMIT: job killed after …", PBS: "=>> PBS: job killed: walltime 86431 exceeded …".

@@ -48,7 +48,8 @@ constexpr std::array kSignsOfOne = {
     failure(kRestarted, "Restored on ", R"(\bRestored on \S+ from checkpoint)"),
     // A script's banner, and a supervisor's: "run #2 of 4".
     by_line("attempt ", cause_of_banner),
-    by_line("attempt=", cause_of_banner),
+    // "attempt=1 t=2025-10-01T20:40:11 (micro batch 1)", of a script that stamps its attempts.
+    failure(kRestarted, "attempt=", R"(^attempt=\d+ t=[-0-9T:Z]+(?: \(.*\))?$)"),
     by_line("- try ", cause_of_banner),
     by_line("= try ", cause_of_banner),
     by_line("# try ", cause_of_banner),
@@ -56,10 +57,14 @@ constexpr std::array kSignsOfOne = {
     by_line("# launch ", cause_of_banner),
     by_line("- launch ", cause_of_banner),
     by_line("= launch ", cause_of_banner),
-    failure(kRestarted, " launching ", R"(^\[(?:attempt|try|run) #?\d+\] .{0,40}\blaunching )"),
-    // A controller's word that goes on with fewer or other nodes: "generation 8: 63 nodes".
-    failure(kRestarted, "eneration ",
-            R"(\b[Gg]eneration \d+: \d+ (?:nodes|hosts|workers|ranks)\b)"),
+    failure(kRestarted, " launching ",
+            R"(^\[(?:attempt|try|run) #?\d+\] .{0,40}\blaunching )"
+            R"((?:torchrun|python|srun|composer|accelerate|deepspeed|(?:the )?train))"),
+    // A controller's word that goes on with fewer or other nodes: "generation 8: 63 nodes, elastic
+    // shrink allowed by policy".
+    failure(
+        kRestarted, "eneration ",
+        R"(\b[Gg]eneration \d+: \d+ (?:nodes|hosts|workers|ranks), (?:elastic|resum|start|form))"),
     // Of Kubernetes' JobSet.
     failure(kRestarted, "restarting all (restartAttempt "),
     failure(kRestarted, "restartAttempt ", R"(\] restartAttempt \d)"),

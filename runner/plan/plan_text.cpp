@@ -257,8 +257,8 @@ std::string lack_of_blocks(const RunSettings& settings, const GpuRates& rates) {
   const bool runs = settings.backend != Backend::cuda || settings.precision != Precision::mxfp8 ||
                     rates.compute_capability >= kFirstWithMxfp8;
   if (runs) return "";
-  return text_of("a run on %s (sm_%d) is refused: FP8 in blocks (fp8_mx) needs sm_%d",
-                 rates.gpu_type.c_str(), rates.compute_capability, kFirstWithMxfp8);
+  return text_of("FP8 in blocks (fp8_mx) needs sm_%d, and %s is sm_%d", kFirstWithMxfp8,
+                 rates.gpu_type.c_str(), rates.compute_capability);
 }
 
 std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
@@ -302,7 +302,7 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
     text += "           " + weights;
   }
   if (const std::string lack = lack_of_blocks(settings, rates); !lack.empty()) {
-    text += "           " + lack + "\n";
+    text += "           a run is refused: " + lack + "\n";
   }
   if (const std::string graphs = graphs_text(settings); !graphs.empty()) {
     text += "           " + graphs;

@@ -49,9 +49,10 @@ schema that this program knows; whether its pages, rows and indices agree (PRAGM
 every reference leads somewhere, and every run has the steps it says; how much room its disk has;
 which logs could not be read when ingest last tried (a warning each); and whether each tree answers
 and can be listed (one that is not there, and of which nothing is stored, is a warning), and in it
-every folder, as far as three seconds go (not with --quick). What damage keeps from being read is
-not checked (not_checked in JSON), which is no word of it being well. It changes nothing, and a
-daemon may go on writing meanwhile. A thorough look reads the whole file, some seconds a gigabyte.
+every folder but links, as far as three seconds go (not with --quick). What damage keeps from being
+read is not checked (not_checked in JSON), which is no word of it being well. It changes nothing,
+and a daemon may go on writing meanwhile. A thorough look reads the whole file, some seconds a
+gigabyte.
 
 Exit codes: 0 nothing is wrong (there may be warnings), 1 something is, 2 wrong arguments.
 )";
@@ -206,7 +207,9 @@ FolderWalk walk_folders(const std::string& path, std::chrono::steady_clock::time
     open.pop_back();
     std::error_code error;
     fs::directory_iterator entries(folder, error);
-    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    for (; !error && !walk.is_cut && entries != fs::directory_iterator();
+         entries.increment(error)) {
+      walk.is_cut = std::chrono::steady_clock::now() > until;
       std::error_code vanished;
       if (entries->is_symlink(vanished) || !entries->is_directory(vanished)) continue;
       open.push_back(entries->path());
@@ -216,35 +219,34 @@ FolderWalk walk_folders(const std::string& path, std::chrono::steady_clock::time
     if (error && !is_gone && ++walk.closed == 1) {
       walk.first_closed = folder.string() + ": " + error.message();
     }
-    walk.is_cut = std::chrono::steady_clock::now() > until;
   }
-  walk.is_cut = walk.is_cut && !open.empty();
   return walk;
 }
 
-LookedAtRoot look_into_root(const std::string& path) {
-  LookedAtRoot looked = look_at_root(path);
-  if (looked.finding.verdict != Verdict::well) return looked;
-  const FolderWalk walk = walk_folders(path, std::chrono::steady_clock::now() + kWalkAtMost);
-  if (walk.closed > 0) {
-    looked.finding = {"root", Verdict::warning,
-                      fmt::format("{}: answers; {} of its folders cannot be listed, and the logs "
-                                  "in them are not seen; the first is {}",
-                                  path, walk.closed, walk.first_closed)};
+// What is to be added of a root that answers.
+void look_into(const std::string& root, Finding& finding) {
+  const auto walk = ingest::answer_within(kDoctorPatience, [path = root] {
+    return walk_folders(path, std::chrono::steady_clock::now() + kWalkAtMost);
+  });
+  if (!walk) {
+    finding.detail += "; a folder in it takes long to list, and the others were not looked into";
+    return;
   }
-  if (walk.is_cut) {
-    looked.finding.detail += fmt::format("; looked into {} folders only", walk.listed);
+  if (walk->closed > 0) {
+    finding = {"root", Verdict::warning,
+               fmt::format("{}: answers; {} of its folders cannot be listed, and the logs in them "
+                           "are not seen; the first is {}",
+                           root, walk->closed, walk->first_closed)};
   }
-  return looked;
+  if (walk->is_cut) finding.detail += fmt::format("; looked into {} folders only", walk->listed);
 }
 
 // By its path: whether anything is stored of it. Of one that is not there, and never was as far as
 // is known, nothing is missing: it was mistyped, or is yet to be mounted.
 void look_at_roots(const std::map<std::string, bool>& roots, bool is_quick, Findings& findings) {
   for (const auto& [root, was_read] : roots) {
-    auto looked = ingest::answer_within(kDoctorPatience, [is_quick, path = std::string(root)] {
-      return is_quick ? look_at_root(path) : look_into_root(path);
-    });
+    auto looked =
+        ingest::answer_within(kDoctorPatience, [path = root] { return look_at_root(path); });
     if (!looked) {
       findings.push_back({"root", Verdict::problem,
                           fmt::format("{}: does not answer within {} s: its mount hangs. The other "
@@ -258,6 +260,7 @@ void look_at_roots(const std::map<std::string, bool>& roots, bool is_quick, Find
           "; nothing is stored of it: mount it, or leave it out where a daemon is told of it, and "
           "have it forgotten by `llmb-report prune --root`";
     }
+    if (!is_quick && looked->finding.verdict == Verdict::well) look_into(root, looked->finding);
     findings.push_back(std::move(looked->finding));
   }
 }

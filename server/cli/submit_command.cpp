@@ -186,6 +186,7 @@ int submit(const SubmitArguments& arguments) {
   if (arguments.is_dry_run) {
     dispatch::ClusterSettings cluster = submitting_cluster(desk_arguments);
     cluster.launch_environment = launch_environment(secrets);
+    cluster.knows_shell = true;
     // Before a copy takes its place, which is not made here.
     const dispatch::RunnerFacts runner = dispatch::ask_runner(cluster);
     place_runner(cluster, arguments, *submissions);
@@ -195,6 +196,7 @@ int submit(const SubmitArguments& arguments) {
   }
   JobDesk desk = open_job_desk(desk_arguments, true);
   desk.settings.launch_environment = launch_environment(secrets);
+  desk.settings.knows_shell = true;
   place_runner(desk.settings, arguments, *submissions);
   dispatch::RunnerProbe runner(desk.settings);
   dispatch::Dispatcher dispatcher(desk.settings, **catalog, *desk.store, runner);

@@ -90,12 +90,14 @@ std::string parent_of(const std::string& path) {
 
 Result<void> check_for_runner(const std::string& path, const Found& found, bool waits) {
   if (found.is_of_runner) return {};
-  if (found.holds_weights || found.is_weights || !found.nemo_below.empty()) {
+  const bool is_nemo = found.holds_weights || found.is_weights;
+  const bool has_only_nemo = found.of_runner_below.empty() && !found.nemo_below.empty();
+  if (is_nemo || (has_only_nemo && !waits)) {
     return fail(fmt::format(
         "{} holds a NeMo distributed checkpoint (weights/*.distcp), which llmb-step-runner does "
         "not read: the installed recipe does (--launcher recipe), or train one anew with "
         "ENABLE_CHECKPOINT=true and load that",
-        in_quotes(path)));
+        in_quotes(is_nemo ? path : found.nemo_below)));
   }
   if (waits) return {};
   return fail(fmt::format(
@@ -106,11 +108,12 @@ Result<void> check_for_runner(const std::string& path, const Found& found, bool 
 
 Result<void> check_for_recipe(const std::string& path, const Found& found,
                               const std::string& workload, bool waits) {
-  if (!found.holds_weights && (found.is_of_runner || !found.of_runner_below.empty())) {
+  const bool has_only_of_runner = found.nemo_below.empty() && !found.of_runner_below.empty();
+  if (!found.holds_weights && (found.is_of_runner || (has_only_of_runner && !waits))) {
     return fail(fmt::format(
         "{} holds a checkpoint of llmb-step-runner, which no launch.sh reads: leave out --launcher "
         "recipe, or load one that the recipe saved",
-        in_quotes(path)));
+        in_quotes(found.is_of_runner ? path : found.of_runner_below)));
   }
   // The others' documents say nothing of their form.
   if (workload != "pretrain_nemotron4" || found.holds_weights) return {};

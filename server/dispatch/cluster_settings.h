@@ -29,6 +29,7 @@ struct ClusterSettings {
   std::set<std::string, std::less<>> environment_allowed;  // beyond the built-in list
   // Launch variables of the shell that submits (ENABLE_PROFILE …); none in a daemon.
   Environment launch_environment;
+  bool knows_shell = false;    // launch_environment is that of who submits
   Environment launch_scripts;  // workload -> an installed recipe's launch.sh
   Environment venvs;           // workload -> the virtual environment of its launch.sh
   bool whole_nodes = true;     // ask for nodes and their memory alone, where GPUs are used

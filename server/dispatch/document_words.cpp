@@ -121,7 +121,9 @@ std::vector<std::string> unspoken_notes(const Plan& plan, const ClusterSettings&
   notes.add(!words.document.empty() && wanted.dtype != coarse,
             fmt::format("the precision {}, only of {}", wanted.dtype, coarse),
             "DTYPE=" + wanted.dtype);
-  if (words.asks_for_token && !settings.launch_environment.contains("HF_TOKEN")) {
+  const bool has_token = settings.launch_environment.contains("HF_TOKEN") ||
+                         plan.environment.contains("HF_TOKEN") || !settings.knows_shell;
+  if (words.asks_for_token && !has_token) {
     notes.add(
         fmt::format("HF_TOKEN is not set, and the document of {} asks for it: its launch.sh "
                     "may fail without",

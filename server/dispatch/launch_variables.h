@@ -13,7 +13,8 @@
 
 namespace llmb::dispatch {
 
-// Nodes, of the 2024 recipe: no field of a submission, but take_node_count() makes its scale of it.
+// Nodes, of the 2024 recipe: no field of a submission, but take_node_count_of_job() makes its scale
+// of it.
 inline constexpr std::string_view kNodeCountVariable = "NUM_NODES";
 
 // Field of a submission -> where its value came from, in words.
@@ -29,7 +30,8 @@ parser::Result<void> take_launch_variables(Submission& submission, Environment& 
 // shell.
 std::vector<std::string_view> launch_variable_names();
 
-// Those that the documents name and nothing here follows; they are said to have no effect.
+// Those that a document names and nothing here follows: of jobs in its layout they are said to have
+// no effect.
 std::vector<std::string_view> variables_without_effect();
 
 // Whether a user may set it for a job; `further` are those that the configuration adds.

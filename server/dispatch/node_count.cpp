@@ -30,24 +30,10 @@ std::int64_t gpus_of_node(const Submission& wanted, const ClusterSettings& setti
   return gpu == nullptr ? 8 : gpu->gpus_per_node;
 }
 
-}  // namespace
-
-Result<std::string> take_node_count(Submission& wanted, const ClusterSettings& settings,
-                                    const parser::Catalog& catalog, Origins& origins) {
-  const auto of_job = wanted.environment.find(kNodeCountVariable);
-  const bool is_of_job = of_job != wanted.environment.end();
-  const auto of_shell = settings.launch_environment.find(std::string(kNodeCountVariable));
-  if (!is_of_job && of_shell == settings.launch_environment.end()) return {};
-  const std::string text = is_of_job ? of_job->second : of_shell->second;
-  const char* const where = is_of_job ? "the job's variables" : "the shell";
-  if (is_of_job) wanted.environment.erase(of_job);
-  if (wanted.document != kBatchScriptDocument || wanted.scale != 0) {
-    if (!is_of_job) return {};  // other programs' jobs set it too
-    return fmt::format("{} has no effect: {}", kNodeCountVariable,
-                       wanted.scale != 0
-                           ? "the number of GPUs is given"
-                           : fmt::format("only {} knows it (--document)", kBatchScriptDocument));
-  }
+// NUM_NODES is `text`, as `where` has it.
+Result<void> make_scale(Submission& wanted, const std::string& text, std::string_view where,
+                        const ClusterSettings& settings, const parser::Catalog& catalog,
+                        Origins& origins) {
   const auto nodes = parser::parse_integer(text, 1, kNodesMax);
   if (!nodes) {
     return parser::fail(fmt::format("{} of {} is {}, which is no number of nodes",
@@ -58,6 +44,37 @@ Result<std::string> take_node_count(Submission& wanted, const ClusterSettings& s
   origins["scale"] =
       fmt::format("{} of {}, {} nodes of {} GPUs", kNodeCountVariable, where, *nodes, per_node);
   return {};
+}
+
+bool wants_scale(const Submission& wanted) {
+  return wanted.document == kBatchScriptDocument && wanted.scale == 0;
+}
+
+}  // namespace
+
+Result<std::string> take_node_count_of_job(Submission& wanted, const ClusterSettings& settings,
+                                           const parser::Catalog& catalog, Origins& origins) {
+  const auto entry = wanted.environment.find(kNodeCountVariable);
+  if (entry == wanted.environment.end()) return {};
+  const std::string text = entry->second;
+  wanted.environment.erase(entry);
+  if (!wants_scale(wanted)) {
+    return fmt::format("{} has no effect: {}", kNodeCountVariable,
+                       wanted.scale != 0
+                           ? "the number of GPUs is given"
+                           : fmt::format("only {} knows it (--document)", kBatchScriptDocument));
+  }
+  auto made = make_scale(wanted, text, "the job's variables", settings, catalog, origins);
+  if (!made) return tl::unexpected(made.error());
+  return {};
+}
+
+Result<void> take_node_count_of_shell(Submission& wanted, const ClusterSettings& settings,
+                                      const parser::Catalog& catalog, Origins& origins) {
+  const auto entry = settings.launch_environment.find(std::string(kNodeCountVariable));
+  const bool is_set = entry != settings.launch_environment.end();
+  if (!is_set || !wants_scale(wanted)) return {};  // other programs' jobs set it too
+  return make_scale(wanted, entry->second, "the shell", settings, catalog, origins);
 }
 
 std::string gpus_per_node_note(const Submission& wanted, const parser::Catalog& catalog) {

@@ -12,10 +12,14 @@
 
 namespace llmb::dispatch {
 
-// Of a submission of the 2024 document without a scale, NUM_NODES makes it. It is taken out of the
-// job's own variables; the note says where it has no effect there.
-parser::Result<std::string> take_node_count(Submission& wanted, const ClusterSettings& settings,
-                                            const parser::Catalog& catalog, Origins& origins);
+// Of a submission of the 2024 document without a scale, NUM_NODES makes it: the job's own, which is
+// taken out of its variables (the note says where it has no effect), before the shell's.
+parser::Result<std::string> take_node_count_of_job(Submission& wanted,
+                                                   const ClusterSettings& settings,
+                                                   const parser::Catalog& catalog,
+                                                   Origins& origins);
+parser::Result<void> take_node_count_of_shell(Submission& wanted, const ClusterSettings& settings,
+                                              const parser::Catalog& catalog, Origins& origins);
 
 // That a node has another number of GPUs than the documents have; mostly empty. `wanted`:
 // completed.

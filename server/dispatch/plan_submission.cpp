@@ -127,13 +127,13 @@ class Planner {
     auto taken =
         take_launch_variables(wanted(), wanted().environment, "the job's variables", origins_);
     if (!taken) return taken;
+    auto noted = take_node_count_of_job(wanted(), settings_, catalog_, origins_);
+    if (!noted) return tl::unexpected(noted.error());
+    node_count_note_ = *std::move(noted);
     Environment shell = settings_.launch_environment;
     taken = take_launch_variables(wanted(), shell, "the shell", origins_);
     if (!taken) return taken;
-    auto noted = take_node_count(wanted(), settings_, catalog_, origins_);
-    if (!noted) return tl::unexpected(noted.error());
-    node_count_note_ = *std::move(noted);
-    return {};
+    return take_node_count_of_shell(wanted(), settings_, catalog_, origins_);
   }
 
   Result<void> find_model() {
@@ -224,7 +224,8 @@ class Planner {
       if (row == nullptr || recipe->has_scale(wanted().scale)) row = recipe;
     }
     if (row == nullptr || row->dtypes.empty()) return {};
-    if (words_of(row->document, row->workload).requires_dtype) {
+    const bool applies = row->has_scale(wanted().scale) || row->document == wanted().document;
+    if (applies && words_of(row->document, row->workload).requires_dtype) {
       return fail(fmt::format("the precision is missing (--dtype, DTYPE), which {} requires: {}",
                               row->document, listed(row->dtypes)));
     }

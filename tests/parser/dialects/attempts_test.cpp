@@ -153,7 +153,8 @@ TEST(Attempts, BeginWithABanner) {
         "[jobset] attempt 0: child job job-2 failed: node n31 preempted; restarting all "
         "(restartAttempt 1)\n",
         "root@pod-7f21a:/workspace# CUDA_VISIBLE_DEVICES=0 axolotl train chat.yml\n",
-        "(venv) me@n1:~/run$ torchrun --nproc-per-node 8 pretrain.py\n"}) {
+        "(venv) me@n1:~/run$ torchrun --nproc-per-node 8 pretrain.py\n",
+        "[me@n1 run]$ nohup python train.py --lr 1e-4\n"}) {
     EXPECT_EQ(cause_of_dead(kOutOfMemory + banner + full), "disk_full_or_quota") << banner;
     EXPECT_TRUE(parse_log(banner).facts.events.empty()) << banner;
   }
@@ -161,8 +162,13 @@ TEST(Attempts, BeginWithABanner) {
        {"==> attempt 2 failed (exit 1)\n", "attempt 2 of 3\n",
         "--- try 3 skipped: twice the same ---\n", "--- 2 nodes left ---\n",
         "::: attempt a2 rc=1 :::\n", "attempt=1 rc=1; attempts exhausted\n",
-        "[ctl] generation 7 ended: n39 GPU 7 NVLink fatal\n", "  torchrun --nproc-per-node 8\n",
-        "run 2 died: Command '['torchrun', '--nnodes=1']'\n"}) {
+        "[ctl] generation 7 ended: n39 GPU 7 NVLink fatal\n", "generation 7: 63 nodes\n",
+        "controller: generation 3: 2 workers failed, draining\n",
+        "attempt=2 backoff=4s url=https://huggingface.co/api/telemetry\n",
+        "[attempt 1] launching crash reporter\n", "-- launch 8 core dump writers\n",
+        "## submit 2: core dumps to s3 ##\n", "=== launch h100 workers ===\n",
+        "me@n1:~/exp$ tail -50 train.py\n", "me@n1:~/exp$ pip install deepspeed accelerate\n",
+        "  torchrun --nproc-per-node 8\n", "run 2 died: Command '['torchrun', '--nnodes=1']'\n"}) {
     EXPECT_EQ(cause_of_dead(kOutOfMemory + other + full), "cuda_oom") << other;
   }
 }

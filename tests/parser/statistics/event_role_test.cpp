@@ -138,7 +138,11 @@ TEST(EventRoles, OfALastWordIsRootWhereTheEndHasNoReason) {
                   failure("task_exited", 20)};
   EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0", "symptom 0"));
   facts.events[1] = failure("nccl_timeout", 20);
-  EXPECT_THAT(told(facts), ElementsAre("survived 0", "root 0", "symptom 0"));
+  EXPECT_THAT(told(facts), ElementsAre("root 0", "cascade 0", "symptom 0"))
+      << "others wait for the rank";
+  facts.events[0] = failure("cuda_oom", 17, 5);
+  EXPECT_THAT(told(facts), ElementsAre("survived 0", "root 0", "symptom 0"))
+      << "what may be caught";
   facts = log_of({60});
   facts.events = {failure("gpu_hardware_error", 17, 5), failure("child_failed", 60)};
   EXPECT_THAT(told(facts), ElementsAre("survived 0", "root 0"));

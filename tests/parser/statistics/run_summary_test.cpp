@@ -24,7 +24,7 @@ TEST(RunSummary, CallsALongSilenceHung) {
   };
   EXPECT_EQ(summarize(600).failure_cause, "hung");
   EXPECT_EQ(summarize(600).status, RunStatus::incomplete);
-  EXPECT_THAT(summarize(600).status_reason, HasSubstr("silent for 600 s, 300 step times"));
+  EXPECT_THAT(summarize(600).status_reason, HasSubstr("silent for over 600 s, 300 step times"));
   EXPECT_EQ(summarize(30).failure_cause, "");  // fifteen steps
   EXPECT_EQ(summarize({}).failure_cause, "");
   EXPECT_EQ(summarize(600).silent_s, 600);
@@ -52,7 +52,8 @@ TEST(RunSummary, OfASilenceOfADayTellsSinceWhenAndRaisesNoAlarm) {
   EXPECT_THAT(summarize().status_reason, HasSubstr("silent for 1 day"));
   silence.silent_s = 86'399;
   EXPECT_EQ(summarize().failure_cause, "hung");
-  EXPECT_THAT(summarize().status_reason, HasSubstr("silent for 24.0 h, 43199 step times: hung"));
+  EXPECT_THAT(summarize().status_reason,
+              HasSubstr("silent for over 24.0 h, 43199 step times: hung"));
 }
 
 TEST(RunSummary, CallsARunHungThatMayStillGrow) {
@@ -65,7 +66,7 @@ TEST(RunSummary, CallsARunHungThatMayStillGrow) {
   EXPECT_EQ(summary.failure_cause, "hung");
   EXPECT_EQ(summary.silent_s, 150);
   EXPECT_THAT(summary.status_reason, HasSubstr("the run is at iteration 3 of 49"));
-  EXPECT_THAT(summary.status_reason, HasSubstr("the log is silent for 150 s, 20 step times"));
+  EXPECT_THAT(summary.status_reason, HasSubstr("the log is silent for over 150 s, 20 step times"));
   EXPECT_EQ(summarize(log, {149.9, 7.5}).failure_cause, "");
   EXPECT_EQ(summarize(log, {119.9, 1}).failure_cause, "") << "it may save a checkpoint";
   EXPECT_EQ(summarize(log, {120, 1}).failure_cause, "hung");

@@ -121,8 +121,7 @@ TEST(DryRun, SaysWhichGpusHaveNoBlocksOfFp8) {
                        "--gpu-type", gpu_type, "--backend", backend});
   };
   const DryRun refused = plan_on("h100", "fp8_mx");
-  EXPECT_EQ(refused.refusal,
-            "a run on h100 (sm_90) is refused: FP8 in blocks (fp8_mx) needs sm_100");
+  EXPECT_EQ(refused.refusal, "FP8 in blocks (fp8_mx) needs sm_100, and h100 is sm_90");
   EXPECT_THAT(refused.text, HasSubstr(refused.refusal));
   EXPECT_EQ(refused.exit_code, kExitUsage);
   EXPECT_EQ(plan_on("h100", "fp8_cs").refusal, "");

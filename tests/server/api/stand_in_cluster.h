@@ -59,6 +59,7 @@ class StandInCluster {
       if (sends) dispatch::SendQueue(settings, jobs, *sender_).send_queued();
     };
     options.slurm_error = [this] { return slurm_error; };
+    options.slurm_asked_at = [this] { return slurm_asked_at; };
   }
 
   // The value of an Authorization header.
@@ -106,6 +107,7 @@ class StandInCluster {
   std::atomic<int> wakes = 0;
   bool sends = true;  // what is recorded is given to sbatch before the answer comes
   std::string slurm_error;
+  std::string slurm_asked_at;
 
  private:
   dispatch::RunnerProbe runner_{settings};

@@ -24,6 +24,7 @@ inline parser::Result<Plan> plan_launch(const std::string& workload, const Envir
                                         const Submission& flags = {}) {
   ClusterSettings of_shell = launch_settings();
   of_shell.launch_environment = shell;
+  of_shell.knows_shell = true;
   Submission submission = flags;
   submission.workload = workload;
   return plan_submission(submission, of_shell, parser::embedded_catalog(), kLaunchRunner);
