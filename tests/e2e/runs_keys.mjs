@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
+import { popUp } from "./runs_list.mjs";
 import { browser, daemon, hasFocus, rows } from "./site.mjs";
 
 describe("the keys of the runs page", () => {

@@ -26,3 +26,7 @@ export async function untilShown(page, query) {
     return ids.length > 0 && ids.join() === runs.slice(0, ids.length).map((run) => run.id).join();
   });
 }
+
+// One of the lists that open over the page.
+export const popUp = (page, name) =>
+  page.locator("details.choice").filter({ has: page.locator("summary", { hasText: name }) });

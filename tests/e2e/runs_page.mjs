@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { more, shownIds, untilShown } from "./runs_list.mjs";
+import { more, popUp, shownIds, untilShown } from "./runs_list.mjs";
 import {
   browser,
   cells,
@@ -322,9 +322,6 @@ describe("the runs page", () => {
     }
   });
 
-  // Names of filters, and of the lists beside the exports.
-  const popUp = (page, name) =>
-    page.locator("details.choice").filter({ has: page.locator("summary", { hasText: name }) });
   const openNames = (page) => page.locator("details.choice[open] summary").allInnerTexts();
 
   test("keeps every list that opens over it inside the window", async () => {
@@ -390,7 +387,7 @@ describe("the runs page", () => {
         assert.deepEqual(await shownIds(page), runs.map(({ id }) => id));
         const heading = await page.locator(".page-head .count").innerText();
         assert.match(heading, /^the first 100 of (more than )?[\d,]+ runs$/);
-        assert.match(await page.locator(".on-paper").innerText(), /CSV has all/);
+        await page.locator(".on-paper").filter({ hasText: "CSV has all" }).waitFor();
         assert.equal(await overflow(page), 0);
         const names = await page.locator("table.runs a.name").evaluateAll((all) =>
           all.map((name) => [name.clientWidth, name.scrollWidth - name.clientWidth]),
