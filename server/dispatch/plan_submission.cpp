@@ -81,7 +81,6 @@ class Planner {
     }
     plan_.cluster = settings_.name;
     if (recipe_ != nullptr) {
-      plan_.document = recipe_->document;
       plan_.row_is_proxy = recipe_->is_proxy;
       plan_.cuda_graphs = recipe_->has_cuda_graphs(wanted().dtype);
     }
@@ -101,9 +100,6 @@ class Planner {
 
  private:
   Submission& wanted() { return plan_.submission; }
-  const DocumentWords& words() {
-    return words_of(recipe_ == nullptr ? wanted().document : recipe_->document, wanted().workload);
-  }
 
   RunTree tree() {
     if (!has_results_tree(wanted(), recipe_)) return {"experiments/" + plan_.experiment, false};
@@ -263,6 +259,7 @@ class Planner {
               ? fmt::format("; of {} {}", kBatchScriptDocument, kNodeCountVariable)
               : ""));
     }
+    if (recipe_ != nullptr) plan_.document = recipe_->document;
     if (recipe_ == nullptr && !wanted().proxy) {
       const std::string layout = nearest_layout(wanted(), catalog_);
       return fail(fmt::format(
@@ -359,7 +356,7 @@ class Planner {
 
   Result<void> check_options_of_runner() {
     if (auto checked = check_runner_options(wanted()); !checked) return checked;
-    return check_profile_window(wanted(), settings_, origins_, words());
+    return check_profile_window(wanted(), settings_, origins_, words_of_plan(plan_));
   }
 
   Result<void> lay_out_nodes() {
@@ -449,7 +446,7 @@ class Planner {
 
   Result<void> choose_program() {
     if (wanted().launcher == "recipe") {
-      auto script = find_launch_script(wanted().workload, settings_, words());
+      auto script = find_launch_script(wanted().workload, settings_, words_of_plan(plan_));
       if (!script) return tl::unexpected(script.error());
       plan_.program = *std::move(script);
       plan_.submits_itself = recipe_ == nullptr || recipe_->document != kBatchScriptDocument;

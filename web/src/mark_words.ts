@@ -37,7 +37,8 @@ export function markReasons(marks: readonly string[]): string[] {
   return marks.flatMap((mark) => kReasons[mark] ?? []);
 }
 
-const kOfCompleteRuns: readonly string[] = [
+// Of runs that may be complete; the others say how a run ended, or that it goes on.
+export const kOfCompleteRuns: readonly string[] = [
   "profiled",
   "traced",
   "function_check",

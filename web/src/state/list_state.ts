@@ -1,5 +1,6 @@
 // What the runs page shows, as its URL says it: filters, order and picks. Pure.
 import type { RunStatus } from "../api/types";
+import { kOfCompleteRuns } from "../mark_words";
 import { readPicks } from "./picks";
 
 export const kStatuses: RunStatus[] = [
@@ -24,15 +25,7 @@ export const kChoiceKeys = [
 ] as const;
 export type ChoiceKey = (typeof kChoiceKeys)[number];
 
-export const kMarks = [
-  "none",
-  "profiled",
-  "traced",
-  "function_check",
-  "proxy",
-  "on_cpu",
-  "implausible",
-] as const;
+export const kMarks = ["none", ...kOfCompleteRuns];
 
 // Figures that are filtered by a range, in the API's units.
 export const kRangeKeys = ["speed_against_reference", "mfu", "tokens_per_s_per_gpu"] as const;
