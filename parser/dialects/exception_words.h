@@ -36,7 +36,7 @@ inline constexpr std::string_view kRefusal =
     R"(configured|defined)|\bunsupported\b|\b(?:is|are) required\b|\brequires? |\bconflict|)"
     R"(mutually exclusive|\bincompatible|\binconsistent|\binvalid (?:value|choice|option|arg|)"
     R"(config|parallel|setting)|\b(?:unknown|undefined) |\bunrecogni[sz]ed |divisible by|)"
-    R"(multiple of|)"
+    R"(multiple of|\bis for \w+ only\b|)"
     R"(\b(?:less|greater|larger|smaller|more|fewer|bigger) than\b|\bexceed|\btoo (?:large|small|)"
     R"(many|few|big|long)\b|\bplease (?:set|specify|provide|select|choose|correct|)"
     R"(enable|disable|ensure|make sure)|\b(?:config\w*|argument)s?\b.*\bmismatch|)"

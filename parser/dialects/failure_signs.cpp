@@ -27,6 +27,7 @@ constexpr std::array kSignsOfOne = {
     failure("job_exited", ".sh exited with ", R"(\.sh exited with (?:code|status) [1-9])"),
     failure("job_exited", ".sh ended with ", R"(\.sh ended with (?:code|status) [1-9])"),
     failure("job_exited", "ommand exited with non-zero status "),
+    failure("job_exited", "FAILED WITH EXIT CODE ", R"(FAILED WITH EXIT CODE -?[1-9])"),
     by_line("raining complete", end_of_training),
     by_line("raining finished", end_of_training),
     by_line("raining done", end_of_training),
@@ -108,6 +109,7 @@ constexpr std::array kSignsOfOne = {
     // The scheduler's own words.
     failure("time_limit", "DUE TO TIME LIMIT"),
     failure("time_limit", "longer than specified deadline"),
+    failure("time_limit", "exceeded its active deadline"),
     // Of SageMaker, and of Modal.
     failure("time_limit", "exceeded MaxRuntimeInSeconds"),
     failure("time_limit", "hit its timeout of ", R"(hit its timeout of \d+s)"),

@@ -347,6 +347,13 @@ void StepLedger::retract_failure(std::uint64_t offset, std::string_view unless) 
   });
 }
 
+const LogEvent* StepLedger::failure_at(std::uint64_t offset) const {
+  const auto found = std::find_if(
+      facts_.events.rbegin(), facts_.events.rend(),
+      [&](const auto& one) { return one.kind == LogEvent::Kind::failure && one.offset == offset; });
+  return found == facts_.events.rend() ? nullptr : &*found;
+}
+
 void StepLedger::add_checkpoint(const CheckpointEvent& event) {
   std::vector<CheckpointEvent>& all = facts_.checkpoints;
   if (!all.empty() && is_told_again(all.back(), event)) {

@@ -52,6 +52,8 @@ class StepLedger {
   // Later lines tell it better: the failure whose line begins at `offset` is left out, where it is
   // there and of another cause than `unless`.
   void retract_failure(std::uint64_t offset, std::string_view unless = {});
+  // The failure whose line begins at `offset`; null where none is kept of it.
+  const LogEvent* failure_at(std::uint64_t offset) const;
   // Lines that say the same of one save, in other words or by other ranks, are one event.
   void add_checkpoint(const CheckpointEvent& event);
   // Between two steps: the next one whose line begins behind `offset` is marked, see StepMarks.

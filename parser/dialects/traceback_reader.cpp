@@ -66,6 +66,14 @@ bool may_be_an_attempt(std::string_view text) {
   return holds(text, "FileNotFoundError: ") || holds(text, "FileExistsError: ");
 }
 
+// Whether a model hub's client says with its own exception what its HTTP library had raised, or
+// that it finds no file: "HfHubHTTPError: 429 Client Error …", "OSError: We couldn't connect to …".
+bool is_told_again_by_hub(std::string_view raised, std::string_view text) {
+  return (holds(raised, ".HTTPError: ") && holds(text, ".HfHubHTTPError: ")) ||
+         (holds(raised, "LocalEntryNotFoundError: ") &&
+          holds(text, "OSError: We couldn't connect to"));
+}
+
 bool has_words(std::string_view text) {
   return std::count_if(text.begin(), text.end(), is_letter) >= 3;
 }
@@ -305,6 +313,10 @@ bool OpenTraceback::read_exception(const Record& record, std::string_view raw,
     ledger.retract_failure(*weaker_);
   } else if (weaker_ && is_chained_ && says_more && !is_attempt_) {
     ledger.retract_failure(*weaker_, event->cause);
+  }
+  const LogEvent* const told = is_chained_ ? ledger.failure_at(told_offset_) : nullptr;
+  if (told != nullptr && told->cause == event->cause && is_told_again_by_hub(told->line, text)) {
+    ledger.retract_failure(told_offset_);
   }
   is_chained_ = false;
   const bool is_of_worker = stands_for_a_worker(text);

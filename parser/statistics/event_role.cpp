@@ -91,7 +91,9 @@ std::vector<EventPart> event_parts(const LogFacts& facts, std::optional<double> 
     if (is_survived(event, facts, attempt, step_time_s)) {
       const bool is_near_end =
           is_teardown(attempt.steps_after, facts.segments[attempt.number], step_time_s);
-      if (is_near_end && may_be_last_word(event)) last_words[attempt.number].offer(event);
+      const bool is_before_first_step = event.steps_before == 0;
+      if (is_near_end && may_be_last_word(event, is_before_first_step))
+        last_words[attempt.number].offer(event);
       continue;
     }
     parts[i].role = role_beside_root(event);

@@ -19,7 +19,21 @@ bool holds_any(const std::string& line, std::initializer_list<std::string_view> 
                      [&](std::string_view word) { return line.find(word) != std::string::npos; });
 }
 
+// A scheduler or a user ended the run, which has nothing to do with the next attempt.
+bool ends_from_outside(const LogEvent& failure) {
+  const FailureClass* const known = find_failure_class(failure.cause);
+  return known != nullptr && known->ends_run_over;
+}
+
+// "workload w requeued (evicted: Preempted …), admitted again after 00:41:10": one line tells that
+// the run was taken away, and that it is back.
+bool tells_of_a_return(const LogEvent& failure) {
+  return ends_from_outside(failure) &&
+         holds_any(failure.line, {"admitted again", "relaunched in ", "recovered "});
+}
+
 bool was_logged_as_warning(const LogEvent& failure) {
+  if (tells_of_a_return(failure)) return true;
   const LineWeight weight = weight_of(failure.line);
   // A program has no trouble where it is told in time that its nodes are taken away, or to end.
   const bool was_told = failure.cause == "preempted" || failure.cause == "interrupted";
@@ -117,6 +131,12 @@ bool is_complaint(const LogEvent& failure) {
          !holds_any(failure.line, {"execve"});
 }
 
+// "Exception in thread Thread-6 (_report_usage): gaierror: …": of a helper, and the program goes
+// on.
+bool ends_a_thread(const LogEvent& failure) {
+  return holds_any(failure.line, {"Exception in thread "});
+}
+
 // A launcher, a scheduler or a shell saw a process end, and not because others had ended.
 bool tells_of_a_death(const LogEvent& failure) {
   return failure.cause == "child_failed" ||
@@ -127,12 +147,6 @@ bool tells_of_a_death(const LogEvent& failure) {
 bool waits_for_who_never_came(const LogEvent& failure) {
   return failure.cause == "rendezvous_failure" &&
          holds_any(failure.line, {"RendezvousTimeoutError", " clients joined"});
-}
-
-// A scheduler or a user ended the run, which has nothing to do with the next attempt.
-bool ends_from_outside(const LogEvent& failure) {
-  const FailureClass* const known = find_failure_class(failure.cause);
-  return known != nullptr && known->ends_run_over;
 }
 
 // "*** STEP 12.0 ON n4 CANCELLED AT … ***": Slurm does so, too, once a task has failed.
@@ -236,6 +250,7 @@ CauseDepth depth_of(const LogEvent& failure) {
       tells_of_earlier_kernels(failure)) {
     return CauseDepth::peer_lost;
   }
+  if (ends_a_thread(failure)) return std::max(known->depth, CauseDepth::worker_failed);
   // mpirun's daemons: ssh or a shell said before why not.
   if (holds_any(failure.line, {"ORTE was unable to"})) return CauseDepth::communication;
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
@@ -272,8 +287,12 @@ bool misses_others(const LogEvent& failure) {
           holds_any(failure.line, {"RendezvousConnectionError", "RendezvousClosedError"}));
 }
 
-bool may_be_last_word(const LogEvent& failure) {
-  return depth_of(failure) < CauseDepth::worker_signal;
+bool may_be_last_word(const LogEvent& failure, bool is_before_first_step) {
+  const CauseDepth depth = depth_of(failure);
+  if (!is_before_first_step) return depth < CauseDepth::worker_signal;
+  const bool is_of_start =
+      failure.cause == "srun_launch_error" || failure.cause == "container_error";
+  return depth == CauseDepth::root && !is_of_start;
 }
 
 void FirstCause::begin_attempt() {
@@ -291,7 +310,7 @@ void FirstCause::go_on(const LogEvent& event) {
   if (is_of_former) of_earlier_attempts_ = nullptr;
   const LogEvent* const earlier = of_earlier_attempts_;
   // A helper's complaint and its survival are one line: whoever ends next, ends by it.
-  if (earlier != nullptr && !may_be_last_word(*earlier) && earlier->offset != event.offset) {
+  if (earlier != nullptr && !may_be_last_word(*earlier, false) && earlier->offset != event.offset) {
     of_earlier_attempts_ = nullptr;
   }
   went_on_ = true;

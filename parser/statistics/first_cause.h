@@ -27,8 +27,9 @@ bool explains(const LogEvent& last_word, const LogEvent& ending);
 // by what that one failed.
 bool misses_others(const LogEvent& failure);
 
-// Whether it may be such a word.
-bool may_be_last_word(const LogEvent& failure);
+// Whether it may be such a word. Before the first of a few steps only the thing itself is one, for
+// a rank's lines may come late; but where a program could not be started, it logged no steps then.
+bool may_be_last_word(const LogEvent& failure, bool is_before_first_step);
 
 // Events are offered in the order of the log, and outlive it.
 class FirstCause {

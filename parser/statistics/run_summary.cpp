@@ -104,7 +104,7 @@ struct LastWords {
 
   void see_good_end(const LogEvent& event) { good_end = &event; }
   void see_failure(const LogEvent& event) {
-    if (may_be_last_word(event) || announces_end(event)) failure = &event;
+    if (may_be_last_word(event, false) || announces_end(event)) failure = &event;
   }
   bool are_good() const {
     return good_end != nullptr && (failure == nullptr || failure->offset < good_end->offset);
@@ -156,11 +156,9 @@ void sort_events(const LogFacts& facts, std::size_t index,
       evidence.end_is_last = evidence.end_is_last || (is_announced && is_after);
       if (is_end) last.see_failure(event);
       if (is_end || !begins_anew(event.cause)) (is_end ? ending : survived).offer(event);
-      // Before the first of a few steps only the thing itself: a rank's lines may come late.
-      const bool may_be_late =
-          is_inside_segment(event, facts, index) || depth_of(event) == CauseDepth::root;
-      const bool may_tell_why = !is_end && is_of_attempt && may_be_last_word(event) &&
-                                may_be_late && is_near_end(event, facts, index, step_time_s);
+      const bool may_tell_why = !is_end && is_of_attempt &&
+                                may_be_last_word(event, !is_inside_segment(event, facts, index)) &&
+                                is_near_end(event, facts, index, step_time_s);
       if (may_tell_why) last_words.offer(event);
     }
   }

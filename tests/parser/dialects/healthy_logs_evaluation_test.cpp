@@ -58,6 +58,8 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_reference_teams", 0},
     {"healthy_fleet_reliability", 3},
     {"healthy_ai_factories", 7},
+    {"healthy_upgrade_weekends", 0},
+    {"healthy_tenant_platforms", 2},
     {"healthy_support_desks", 4},
     {"healthy_open_stack_teams", 7},
     {"healthy_operated_and_other", 0},

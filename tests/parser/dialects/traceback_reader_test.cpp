@@ -250,6 +250,21 @@ TEST(TracebackReader, QuotesWhatAHubSaysRatherThanTheRequest) {
                  kHead + frame("/w/hub.py", "hf_raise_for_status") +
                  "huggingface_hub.errors.GatedRepoError: 401 Client Error.\n"),
             "hf_authentication|huggingface_hub.errors.GatedRepoError: 401 Client Error.");
+  const std::string cause =
+      "\nThe above exception was the direct cause of the following exception:\n\n";
+  const std::string limited =
+      kHead + frame("/w/http.py", "raise_for_status") +
+      "requests.exceptions.HTTPError: 429 Client Error: Too Many Requests for url: x\n" + cause +
+      kHead + frame("/w/hub.py", "hf_raise_for_status") +
+      "huggingface_hub.errors.HfHubHTTPError: 429 Client Error: Too Many Requests for url: x\n";
+  EXPECT_EQ(told(limited),
+            "hf_unreachable|huggingface_hub.errors.HfHubHTTPError: 429 Client Error: Too Many "
+            "Requests for url: x");
+  // What the program says of it then tells less.
+  EXPECT_EQ(told(limited + cause + kHead + frame("/w/t.py", "load") +
+                 "OSError: We couldn't connect to 'https://huggingface.co' to load the files.\n"),
+            "hf_unreachable|huggingface_hub.errors.HfHubHTTPError: 429 Client Error: Too Many "
+            "Requests for url: x");
 }
 
 // The next rank's own failure is the cause, and what was caught only a warning.

@@ -91,6 +91,8 @@ constexpr auto kSets = std::to_array<LabelledSet>({
     {"reference_teams", 97, 97, 95},
     {"fleet_reliability", 97, 97, 77},
     {"ai_factories", 95, 95, 90},
+    {"upgrade_weekends", 100, 100, 77},
+    {"tenant_platforms", 100, 100, 87},
     {"support_desks", 100, 100, 85},
     {"open_stack_teams", 100, 100, 92},
 });

@@ -1,0 +1,42 @@
+// Which failures of a log are no cause of its end, though they stand before all others.
+#include "parser/statistics/first_cause.h"
+
+#include <gtest/gtest.h>
+
+#include "log_builder.h"
+
+namespace llmb::parser {
+namespace {
+
+constexpr const char* kKilled = "srun: error: node-8: task 5: Killed";
+
+TEST(FirstCause, IsNotWhatKeptAProgramFromItsStartWhereStepsCameBehindIt) {
+  LogBuilder log;
+  log.failure("srun_launch_error", "srun: error: task 0 launch failed: Unspecified error");
+  log.run(0, 8).failure("task_killed", kKilled);
+  EXPECT_EQ(log.summarize().failure_cause, "task_killed");
+  // A rank's own lines may come late.
+  LogBuilder late;
+  late.failure("cuda_oom", "CUDA out of memory").run(0, 8).failure("task_killed", kKilled);
+  EXPECT_EQ(late.summarize().failure_cause, "cuda_oom");
+}
+
+TEST(FirstCause, IsNotAnEndOfWhichTheSameLineTellsThatTheRunIsBack) {
+  LogBuilder log;
+  log.failure("preempted", "workload w requeued (evicted: Preempted), admitted again after 40 s");
+  EXPECT_EQ(log.summarize().status, RunStatus::no_data);
+  LogBuilder gone;
+  gone.failure("preempted", "workload w evicted: Preempted");
+  EXPECT_EQ(gone.summarize().status, RunStatus::failed);
+}
+
+TEST(FirstCause, IsNotAHelpersExceptionBesideOneOfTheProgram) {
+  LogBuilder log;
+  log.run(0, 8);
+  log.failure("rendezvous_failure", "Exception in thread T-6 (_report): gaierror: name resolution");
+  log.failure("python_exception", "TypeError: f() missing 1 required positional argument");
+  EXPECT_EQ(log.summarize().failure_cause, "python_exception");
+}
+
+}  // namespace
+}  // namespace llmb::parser
