@@ -24,9 +24,15 @@ Audit audit_part(const Catalog& catalog, const Wanted& is_wanted) {
     if (is_wanted(is_documented ? reference.document : reference.source)) {
       audit_reference(catalog, reference, ledger);
     }
+    for (const RestatedMfu& restated : reference.restated_mfu) {
+      if (is_wanted(restated.source)) audit_restated_mfu(catalog, reference, restated, ledger);
+    }
   }
   for (const WorkedExample& example : catalog.worked_examples) {
     if (is_wanted(example.document)) audit_worked_example(catalog, example, ledger);
+  }
+  for (const SampleOutput& sample : catalog.sample_outputs) {
+    if (is_wanted(sample.document)) audit_sample_output(catalog, sample, ledger);
   }
   for (const PublishedCommand& command : catalog.commands) {
     if (is_wanted(command.document)) audit_command(catalog, command, ledger);
@@ -52,10 +58,10 @@ Audit audit_catalog(const Catalog& catalog, const Wanted& is_wanted) {
   Audit of_others = audit_part(catalog, [&](const std::string& document) {
     return !is_recipe_document(catalog, document) && is_wanted(document);
   });
-  for (AuditFinding& finding : of_others.findings) finding.is_of_later_release = true;
+  for (AuditFinding& finding : of_others.findings) finding.is_of_other_release = true;
   Audit audit = std::move(of_documents);
   audit.documents = counts_of(audit);
-  audit.later_releases = counts_of(of_others);
+  audit.other_releases = counts_of(of_others);
   audit.figures_checked += of_others.figures_checked;
   const auto append = [](auto& list, auto& others) {
     list.insert(list.end(), std::make_move_iterator(others.begin()),

@@ -1,6 +1,6 @@
-// The audit: every published figure recomputed from its own row, and every worked example from its
-// own text. What the printed decimals of the inputs and of the result can explain, rounded or cut
-// off, is no finding.
+// The audit: every published figure recomputed from its own row, every worked example from its own
+// text, and examples and sample outputs held against the tables of their document. What the printed
+// decimals of the inputs and of the result can explain, rounded or cut off, is no finding.
 #pragma once
 
 #include <functional>

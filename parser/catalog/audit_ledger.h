@@ -19,7 +19,7 @@ std::string_view severity_name(Severity severity);  // "error", "inexact"
 
 struct AuditFinding {
   std::string document;              // Document::id, or where the figure of another release stands
-  bool is_of_later_release = false;  // not of a recipe document that the catalog has whole
+  bool is_of_other_release = false;  // not of a recipe document that the catalog has whole
   std::string release;
   std::int64_t line = 0;  // of the row, or of the head of the results table
   std::int64_t column = 0;
@@ -51,7 +51,7 @@ struct AuditCounts {
 
 struct Audit {
   AuditCounts documents;       // of the recipe documents
-  AuditCounts later_releases;  // of the tables and results of other releases
+  AuditCounts other_releases;  // of the tables and results of other releases, earlier and later
   std::int64_t figures_checked = 0;
   // Those of the recipe documents first; by document, then line, then column.
   std::vector<AuditFinding> findings;

@@ -119,13 +119,26 @@ class RecipeCheck {
                   {"pipeline_without_stages",
                    "VP is " + printed +
                        " with a PP of 1: there is no pipeline to interleave, and "
-                       "the value looks copied from a table that has one."});
+                       "the value looks copied from a table that has one." +
+                       sample_text()});
     } else if (recipe_.layer_count % virtual_stages != 0 &&
                (recipe_.layer_count + 2) % virtual_stages != 0) {
       ledger_.add(place_, "virtual_pipeline", printed, {}, {},
                   {"layers_not_divisible", fmt::format("{} layers cannot be split into {} stages.",
                                                        recipe_.layer_count, virtual_stages)});
     }
+  }
+
+  // What the document's own program ran, as its sample output says.
+  std::string sample_text() const {
+    for (const SampleOutput& sample : catalog_.sample_outputs) {
+      if (catalog_.recipe_of(sample) == &recipe_ && sample.virtual_pipeline &&
+          sample.virtual_pipeline != recipe_.virtual_pipeline) {
+        return fmt::format(" The sample output of line {} ran with {}.", sample.line,
+                           *sample.virtual_pipeline);
+      }
+    }
+    return {};
   }
 
   const Catalog& catalog_;

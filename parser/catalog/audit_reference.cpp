@@ -54,8 +54,22 @@ class ReferenceCheck {
     step_time_s_ = Interval::of(*reference_.step_time_s);
     tokens_per_s_ = exact(*sequence_length_) * exact(*batch_) / step_time_s_;
     if (reference_.tokens_per_s) check_tokens();
-    if (reference_.mfu_percent) check_mfu();
+    if (reference_.mfu_percent) check_mfu(*reference_.mfu_percent, own_formula());
     if (reference_.days_to_train_1t) check_days();
+  }
+
+  void run_restated(const RestatedMfu& restated) {
+    place_.document = restated.source;
+    place_.release = restated.release;
+    place_.line = 0;
+    place_.column = 0;
+    if (!reference_.step_time_s || !sequence_length_ || !batch_) {
+      ledger_.add_unchecked(place_, "mfu_percent",
+                            "No step time with its configuration row goes with it.");
+      return;
+    }
+    step_time_s_ = Interval::of(*reference_.step_time_s);
+    check_mfu(restated.mfu_percent, formula_of(restated.release));
   }
 
  private:
@@ -121,46 +135,63 @@ class ReferenceCheck {
         slip ? *slip : other_step_time(printed, days.value, true));
   }
 
-  // The formula that this document states; for another release, that of a document which is as new.
-  // Later releases count otherwise, and do not say here how.
-  std::optional<FlopsFormula> documented_formula() const {
-    if (!reference_.document.empty()) return catalog_.document(reference_.document)->flops_formula;
-    for (const Document& document : catalog_.documents) {
-      if (document.workload == reference_.workload && document.flops_formula &&
-          reference_.release.substr(0, document.release.size()) <= document.release) {
-        return document.flops_formula;
-      }
-    }
-    return std::nullopt;
+  // How the README counts that the figure stands in.
+  struct Counting {
+    FlopsFormula formula;
+    std::optional<std::int64_t> query_group_count;
+  };
+
+  std::optional<Counting> formula_of(const std::string& release) const {
+    const ReleaseFlops* const rule =
+        catalog_.flops_of_release(reference_.workload, model_size(), release);
+    if (rule == nullptr) return std::nullopt;
+    return Counting{rule->flops_formula, rule->query_group_count};
   }
 
-  void check_mfu() {
+  std::optional<Counting> own_formula() const {
+    if (reference_.document.empty()) return formula_of(reference_.release);
+    const auto stated = catalog_.document(reference_.document)->flops_formula;
+    if (!stated) return std::nullopt;
+    return Counting{*stated, {}};
+  }
+
+  // A proxy is its model with fewer layers.
+  std::string model_size() const {
+    constexpr std::string_view kProxy = "-proxy";
+    const std::string& size = reference_.model_size;
+    return size.ends_with(kProxy) ? size.substr(0, size.size() - kProxy.size()) : size;
+  }
+
+  void check_mfu(const PrintedNumber& printed, const std::optional<Counting>& counting) {
     const auto refuse = [&](const std::string& reason) {
       ledger_.add_unchecked(place_, "mfu_percent", reason);
     };
     const std::string& family = catalog_.workload(reference_.workload)->family;
-    const Model* const model = catalog_.model(family, reference_.model_size);
+    const Model* const model = catalog_.model(family, model_size());
     if (model == nullptr)
       return refuse("The catalog has no model " + family + " " + reference_.model_size + ".");
-    const auto formula = documented_formula();
-    if (!formula)
-      return refuse(
-          "No document of this workload, of this release or a later one, states the model FLOPs.");
+    if (model_size() != reference_.model_size && !layer_count_) {
+      return refuse("Nothing says how many layers the proxy has.");
+    }
+    if (!counting) {
+      return refuse("The catalog does not know how " + reference_.workload + " of release " +
+                    place_.release + " counts model FLOPs.");
+    }
     const GpuPeak* const peak =
         catalog_.peak(reference_.gpu_type, coarse_dtype(reference_.dtype), reference_.document);
     if (peak == nullptr) return refuse("No document states the peak of this GPU and dtype.");
     ModelShape shape = model->shape;
     shape.sequence_length = *sequence_length_;
     shape.layer_count = layer_count_.value_or(shape.layer_count);
+    shape.query_group_count = counting->query_group_count.value_or(shape.query_group_count);
     const Interval flops =
-        printed_with_three_digits(model_flops_per_sequence(shape, *formula).total());
+        printed_with_three_digits(model_flops_per_sequence(shape, counting->formula).total());
     const Interval rate = exact(*batch_) * flops / step_time_s_ / exact(reference_.gpu_count);
-    compare_mfu(rate, *peak);
+    compare_mfu(printed, rate, *peak);
   }
 
-  void compare_mfu(const Interval& flop_per_s, const GpuPeak& peak) {
+  void compare_mfu(const PrintedNumber& printed, const Interval& flop_per_s, const GpuPeak& peak) {
     ledger_.count();
-    const PrintedNumber& printed = *reference_.mfu_percent;
     const auto percent_of = [&](double tflops) {
       return flop_per_s / exact(tflops * kFlopPerPublishedTflop) * exact(100.0);
     };
@@ -200,6 +231,11 @@ class ReferenceCheck {
 
 void audit_reference(const Catalog& catalog, const Reference& reference, AuditLedger& ledger) {
   ReferenceCheck(catalog, reference, ledger).run();
+}
+
+void audit_restated_mfu(const Catalog& catalog, const Reference& reference,
+                        const RestatedMfu& restated, AuditLedger& ledger) {
+  ReferenceCheck(catalog, reference, ledger).run_restated(restated);
 }
 
 }  // namespace llmb::parser

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 
 #include "parser/catalog/audit_checks.h"
+#include "parser/catalog/printed_elsewhere.h"
 
 namespace llmb::parser {
 namespace {
@@ -42,8 +46,10 @@ class ExampleCheck {
     if (example_.quantity == "window") return check_window();
     const PrintedNumber printed = *parse_printed_number(example_.printed);
     if (example_.quantity == "peak_tflops") return check_peak(printed, printed.value);
-    check_arithmetic(printed);
+    if (example_.quantity == "global_batch_size") return check_batch(printed);
+    if (!example_.expression.empty()) check_arithmetic(printed);
     if (example_.peak_tflops) check_peak(printed, *example_.peak_tflops);
+    check_elsewhere(printed);
   }
 
  private:
@@ -95,6 +101,61 @@ class ExampleCheck {
     slip.explanation += " The document itself gives " + figure_text(right->tflops) +
                         " TFLOPS for " + example_.gpu_type + " and " + example_.dtype + ".";
     add(printed.value, recomputed, slip);
+  }
+
+  // A batch that no row has is that of another document.
+  void check_batch(const PrintedNumber& printed) {
+    ledger_.count();
+    const std::set<std::int64_t> batches = batches_of(catalog_, example_.document);
+    if (batches.contains(std::llround(printed.value))) return;
+    ledger_.add(
+        place_, example_.quantity, example_.printed, printed.value, {},
+        {"no_such_batch",
+         fmt::format("No row of the document has a batch of {} sequences; its rows have {}: "
+                     "the example is not of its configurations, and what it computes says "
+                     "nothing of its results.",
+                     example_.printed, fmt::join(batches, ", "))});
+  }
+
+  // An example of a configuration that has a result is expected to be of that result.
+  void check_elsewhere(const PrintedNumber& printed) {
+    const PrintedElsewhere elsewhere = printed_elsewhere(catalog_, example_);
+    if (elsewhere.figure == nullptr) return;
+    ledger_.count();
+    if (Interval::of(*elsewhere.figure).explains(printed)) return;
+    const WorkedExample* const step_time = step_time_of_example();
+    Slip slip{"not_of_the_table", elsewhere.place + " has " + elsewhere.text};
+    if (example_.quantity == "step_time_s") {
+      slip.explanation += " s for this configuration: the example is of " + other_run() + ".";
+    } else if (step_time != nullptr) {
+      slip.name = "follows_step_time";
+      slip.explanation += " for this configuration: this one is made of the example's step time, " +
+                          step_time->printed + " s.";
+    } else {
+      slip.explanation += " for this configuration.";
+    }
+    ledger_.add(place_, example_.quantity, example_.printed, printed.value, elsewhere.figure->value,
+                slip);
+  }
+
+  std::string other_run() const {
+    const SampleOutput* const sample = sample_of(catalog_, example_);
+    const bool is_sample =
+        sample != nullptr && sample->step_time_s && sample->step_time_s->text == example_.printed;
+    return is_sample ? fmt::format("the run of its sample output (line {})", sample->line)
+                     : "another run, and its results with it";
+  }
+
+  // That of this document and configuration; null where it states none.
+  const WorkedExample* step_time_of_example() const {
+    for (const WorkedExample& other : catalog_.worked_examples) {
+      if (other.quantity == "step_time_s" && other.document == example_.document &&
+          other.model_size == example_.model_size && other.dtype == example_.dtype &&
+          other.gpu_type == example_.gpu_type && other.gpu_count == example_.gpu_count) {
+        return &other;
+      }
+    }
+    return nullptr;
   }
 
   Slip slip_of_used_peak(double used_tflops) const {

@@ -13,6 +13,18 @@ auto find_in(const List& list, Predicate predicate) -> decltype(list.data()) {
   return found == list.end() ? nullptr : &*found;
 }
 
+// Of the document that the entry stands in.
+template <typename Entry>
+const Recipe* row_of(const std::vector<Recipe>& recipes, const Entry& entry,
+                     std::int64_t gpu_count) {
+  return find_in(recipes, [&](const Recipe& row) {
+    return row.document == entry.document && row.model_size == entry.model_size &&
+           row.gpu_type == entry.gpu_type && row.has_scale(gpu_count) &&
+           std::find(row.dtypes.begin(), row.dtypes.end(), coarse_dtype(entry.dtype)) !=
+               row.dtypes.end();
+  });
+}
+
 // Releases are written YY.MM or YY.MM.PATCH, so that the order of text is that of time.
 std::string_view month(std::string_view release) {
   return release.substr(0, 5);
@@ -38,6 +50,16 @@ const ReleaseWindow* Catalog::release_window(Dialect dialect, std::string_view r
     if (best == nullptr || rule.release > best->release) best = &rule;
   }
   return best;
+}
+
+const ReleaseFlops* Catalog::flops_of_release(std::string_view of_workload,
+                                              std::string_view model_size,
+                                              std::string_view release) const {
+  return find_in(release_flops, [&](const ReleaseFlops& rule) {
+    return rule.workload == of_workload &&
+           (rule.model_size.empty() || rule.model_size == model_size) && rule.release <= release &&
+           release <= rule.last_release;
+  });
 }
 
 const Document* Catalog::document(std::string_view id) const {
@@ -72,12 +94,11 @@ const LaunchDefaults& Catalog::launch_defaults(std::string_view name) const {
 
 const Recipe* Catalog::recipe_of(const Reference& reference) const {
   if (reference.document.empty()) return nullptr;
-  return find_in(recipes, [&](const Recipe& entry) {
-    return entry.document == reference.document && entry.model_size == reference.model_size &&
-           entry.gpu_type == reference.gpu_type && entry.has_scale(reference.gpu_count) &&
-           std::find(entry.dtypes.begin(), entry.dtypes.end(), coarse_dtype(reference.dtype)) !=
-               entry.dtypes.end();
-  });
+  return row_of(recipes, reference, reference.gpu_count);
+}
+
+const Recipe* Catalog::recipe_of(const SampleOutput& sample) const {
+  return sample.gpu_count ? row_of(recipes, sample, *sample.gpu_count) : nullptr;
 }
 
 const GpuPeak* Catalog::peak(std::string_view gpu_type, std::string_view dtype,

@@ -14,6 +14,7 @@
 #include "parser/catalog/model_shape.h"
 #include "parser/catalog/recipe.h"
 #include "parser/catalog/reference.h"
+#include "parser/catalog/sample_output.h"
 #include "parser/log_facts.h"
 #include "parser/window.h"
 
@@ -68,6 +69,18 @@ struct ReleaseWindow {
   std::string source;
 };
 
+// How the README of a workload counts model FLOPs, of which the catalog has no more than its
+// results: from one release to another.
+struct ReleaseFlops {
+  std::string workload;
+  std::string model_size;  // empty: of all sizes
+  std::string release;     // the first one: "25.04.01"
+  std::string last_release;
+  FlopsFormula flops_formula = FlopsFormula::recipe;
+  std::optional<std::int64_t> query_group_count;  // where it takes another than the model's
+  std::string source;
+};
+
 struct GpuPeak {
   std::string dtype;
   double tflops = 0;  // dense, as the document states it; documents differ
@@ -105,7 +118,9 @@ struct Catalog {
   // Of the documents with a source: for runs that name their release, and are none of the above.
   std::vector<Recipe> later_recipes;
   std::vector<Reference> references;
+  std::vector<ReleaseFlops> release_flops;
   std::vector<WorkedExample> worked_examples;
+  std::vector<SampleOutput> sample_outputs;
   std::vector<PublishedCommand> commands;
 
   // Each: null where there is none. Pointers live as long as the Catalog.
@@ -113,6 +128,8 @@ struct Catalog {
   // The rule of the newest release that is no later than that one; none for a text that is no
   // release.
   const ReleaseWindow* release_window(Dialect dialect, std::string_view release) const;
+  const ReleaseFlops* flops_of_release(std::string_view workload, std::string_view model_size,
+                                       std::string_view release) const;
   const GpuType* gpu(std::string_view gpu_type) const;
   const Model* model(std::string_view family, std::string_view size) const;
   // By its name or an alias of it.
@@ -121,6 +138,7 @@ struct Catalog {
   const LaunchDefaults& launch_defaults(std::string_view workload) const;
   // The row of this document at this scale.
   const Recipe* recipe_of(const Reference& reference) const;
+  const Recipe* recipe_of(const SampleOutput& sample) const;
   // What `document` states for that GPU and coarse dtype; without that, what the newest of the
   // documents states.
   const GpuPeak* peak(std::string_view gpu_type, std::string_view dtype,
@@ -130,7 +148,7 @@ struct Catalog {
 // The embedded one, loaded when first asked for.
 const Catalog& embedded_catalog();
 // Parts of it, for those who only want to tell a run's recipe and window, loaded in a fraction of
-// the time: without references and worked examples, and without later_recipes as long as those are
+// the time: without what references.json holds, and without later_recipes as long as those are
 // not wanted.
 enum class RecipeExtent { documents, all };
 const Catalog& embedded_recipes(RecipeExtent extent);

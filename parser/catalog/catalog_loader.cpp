@@ -64,6 +64,14 @@ std::string identity(const WorkedExample& entry) {
   return join({entry.document, "line", std::to_string(entry.line), entry.quantity, entry.printed});
 }
 
+std::string identity(const ReleaseFlops& entry) {
+  return join({entry.workload, entry.model_size, "from", entry.release});
+}
+
+std::string identity(const SampleOutput& entry) {
+  return join({entry.document, "line", std::to_string(entry.line), entry.text});
+}
+
 std::string identity(const PublishedCommand& entry) {
   return join({entry.document, "line", std::to_string(entry.line), entry.text});
 }
@@ -100,10 +108,10 @@ void read_section(const Json& root, const std::string& name, std::vector<Entry>&
 }
 
 void read_file(const Json& root, Catalog& catalog) {
-  const JsonRecord record(
-      root, {},
-      {"schema_version", "documents", "release_windows", "gpus", "models", "workloads", "recipes",
-       "later_recipes", "references", "worked_examples", "commands"});
+  const JsonRecord record(root, {},
+                          {"schema_version", "documents", "release_windows", "gpus", "models",
+                           "workloads", "recipes", "later_recipes", "references", "release_flops",
+                           "worked_examples", "sample_outputs", "commands"});
   record.integer("schema_version", kSchemaVersion, kSchemaVersion);
   read_section(root, "documents", catalog.documents, read_document);
   read_section(root, "release_windows", catalog.release_windows, read_release_window);
@@ -113,6 +121,8 @@ void read_file(const Json& root, Catalog& catalog) {
   read_section(root, "recipes", catalog.recipes, read_recipe);
   read_section(root, "later_recipes", catalog.later_recipes, read_recipe);
   read_section(root, "references", catalog.references, read_reference);
+  read_section(root, "release_flops", catalog.release_flops, read_release_flops);
+  read_section(root, "sample_outputs", catalog.sample_outputs, read_sample_output);
   read_section(root, "worked_examples", catalog.worked_examples, read_worked_example);
   read_section(root, "commands", catalog.commands, read_command);
 }
@@ -144,6 +154,12 @@ class CrossChecks {
       need_workload(entry, path);
       if (entry.contains("document")) need_document(entry, path);
       need_gpu(entry, path);
+    });
+    each("release_flops",
+         [&](const Json& entry, const JsonPath& path) { need_workload(entry, path); });
+    each("sample_outputs", [&](const Json& entry, const JsonPath& path) {
+      need_document(entry, path);
+      if (entry.contains("gpu_count")) need_row(entry, path);
     });
     each("worked_examples", [&](const Json& entry, const JsonPath& path) {
       need_document(entry, path);
@@ -205,6 +221,25 @@ class CrossChecks {
     need(catalog_.model(family, entry.at("model_size").get<std::string>()) != nullptr, entry, path,
          "model_size", catalog_.models,
          [](const Model& model) { return model.shape.family + " " + model.shape.size; });
+  }
+
+  // A sample output is of a configuration that its document has: else there is nothing to hold it
+  // against.
+  void need_row(const Json& entry, const JsonPath& path) const {
+    need_gpu(entry, path);
+    const auto is_it = [&](const SampleOutput& sample) {
+      return sample.document == entry.at("document") && sample.line == entry.at("line") &&
+             sample.text == entry.at("text");
+    };
+    const auto sample =
+        std::find_if(catalog_.sample_outputs.begin(), catalog_.sample_outputs.end(), is_it);
+    if (catalog_.recipe_of(*sample) != nullptr) return;
+    throw CatalogFault{
+        path / "gpu_count",
+        fmt::format("'{}' has no row of {} {} on {} {}: without one, leave gpu_count "
+                    "out",
+                    sample->document, sample->model_size, sample->dtype, *sample->gpu_count,
+                    sample->gpu_type)};
   }
 
   // A name that two workloads have would match whichever comes first.

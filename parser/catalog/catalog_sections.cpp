@@ -2,24 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "parser/catalog/catalog_ranges.h"
+
 namespace llmb::parser {
 namespace {
-
-constexpr std::int64_t kGpuCountMax = 10'000'000;
-constexpr std::int64_t kDimensionMax = 100'000'000;
-constexpr std::int64_t kLineMax = 1'000'000;
-
-constexpr NumberRange kTflops{50, 100'000, "in TFLOPS (1e12 FLOP/s)"};
-constexpr NumberRange kMemory{8, 10'000, "in GB"};
-constexpr NumberRange kStepTime{0.001, 3'600, "in seconds"};
-constexpr NumberRange kTokensPerS{1, 1e12, "in tokens per second"};
-constexpr NumberRange kPercent{1, 100, "in percent"};
-constexpr NumberRange kDays{1e-4, 1e6, "in days"};
-
-FlopsFormula read_flops_formula(const JsonRecord& record) {
-  return *flops_formula_from_name(
-      record.one_of("flops_formula", {"megatron", "recipe", "recipe-2025.04"}));
-}
 
 // Nothing for "last".
 std::optional<Window> read_window(const JsonRecord& record, std::string_view key) {
@@ -54,7 +40,25 @@ LaunchDefaults read_launch(const nlohmann::json& value, const JsonPath& path) {
   return launch;
 }
 
+std::vector<RestatedMfu> read_restated_mfu(const nlohmann::json& list, const JsonPath& path) {
+  if (!list.is_array()) throw CatalogFault{path, "'restated_mfu' should be a list"};
+  std::vector<RestatedMfu> restated;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const JsonRecord record(list[i], path / std::to_string(i),
+                            {"mfu_percent", "release", "source"});
+    record.at("mfu_percent");
+    restated.push_back(
+        {*record.printed("mfu_percent", kPercent), record.text("release"), record.text("source")});
+  }
+  return restated;
+}
+
 }  // namespace
+
+FlopsFormula read_flops_formula(const JsonRecord& record) {
+  return *flops_formula_from_name(record.one_of(
+      "flops_formula", {"megatron", "recipe", "recipe-2025.04", "recipe-full-attention"}));
+}
 
 Document read_document(const nlohmann::json& value, const JsonPath& path) {
   const JsonRecord record(
@@ -275,8 +279,8 @@ Reference read_reference(const nlohmann::json& value, const JsonPath& path) {
   const JsonRecord record(
       value, path,
       {"workload", "model_size", "dtype", "gpu_type", "gpu_count", "step_time_s", "tokens_per_s",
-       "mfu_percent", "days_to_train_1t", "document", "line", "column", "release", "source",
-       "sequence_length", "global_batch_size", "layer_count"});
+       "mfu_percent", "days_to_train_1t", "restated_mfu", "document", "line", "column", "release",
+       "source", "sequence_length", "global_batch_size", "layer_count"});
   Reference reference;
   reference.workload = record.text("workload");
   reference.model_size = record.text("model_size");
@@ -287,6 +291,9 @@ Reference read_reference(const nlohmann::json& value, const JsonPath& path) {
   reference.tokens_per_s = record.printed("tokens_per_s", kTokensPerS);
   reference.mfu_percent = record.printed("mfu_percent", kPercent);
   reference.days_to_train_1t = record.printed("days_to_train_1t", kDays);
+  if (record.has("restated_mfu")) {
+    reference.restated_mfu = read_restated_mfu(record.at("restated_mfu"), path / "restated_mfu");
+  }
   reference.document = record.optional_text("document");
   reference.source = record.optional_text("source");
   reference.release = record.optional_text("release");
@@ -305,55 +312,6 @@ Reference read_reference(const nlohmann::json& value, const JsonPath& path) {
   reference.global_batch_size = record.optional_integer("global_batch_size", 1, kDimensionMax);
   reference.layer_count = record.optional_integer("layer_count", 1, 10'000);
   return reference;
-}
-
-WorkedExample read_worked_example(const nlohmann::json& value, const JsonPath& path) {
-  const JsonRecord record(value, path,
-                          {"document", "line", "quantity", "text", "printed", "expression",
-                           "gpu_type", "dtype", "peak_tflops", "explanation"});
-  WorkedExample example;
-  example.document = record.text("document");
-  example.line = record.integer("line", 1, kLineMax);
-  example.quantity = record.one_of(
-      "quantity", {"tokens_per_s", "days_to_train_1t", "mfu_percent", "peak_tflops",
-                   "attention_flops", "mlp_flops", "embedding_flops", "model_flops", "window"});
-  example.text = record.text("text");
-  example.printed = record.text("printed");
-  example.expression = record.optional_text("expression");
-  example.gpu_type = record.optional_text("gpu_type");
-  example.dtype = record.optional_text("dtype");
-  example.explanation = record.optional_text("explanation");
-  if (record.has("peak_tflops"))
-    example.peak_tflops = record.number("peak_tflops", {1e-3, 1e9, "in TFLOPS"});
-  const bool needs_expression = example.quantity != "window" && example.quantity != "peak_tflops";
-  if (needs_expression) record.at("expression");
-  if (example.quantity == "peak_tflops" || example.peak_tflops) {
-    record.at("gpu_type");
-    record.at("dtype");
-  }
-  if (example.quantity == "window") {
-    const auto window = parse_window(example.printed);
-    if (!window) record.fail_at("printed", "is no window: " + window.error().message);
-  } else {
-    record.printed("printed", {0, 1e30, "of the quantity's unit"});
-  }
-  return example;
-}
-
-PublishedCommand read_command(const nlohmann::json& value, const JsonPath& path) {
-  const JsonRecord record(
-      value, path,
-      {"document", "line", "text", "workload", "model_size", "dtype", "gpu_type", "gpu_count"});
-  PublishedCommand command;
-  command.document = record.text("document");
-  command.line = record.integer("line", 1, kLineMax);
-  command.text = record.text("text");
-  command.workload = record.text("workload");
-  command.model_size = record.optional_text("model_size");
-  command.dtype = record.optional_text("dtype");
-  command.gpu_type = record.optional_text("gpu_type");
-  command.gpu_count = record.optional_integer("gpu_count", 1, kGpuCountMax);
-  return command;
 }
 
 }  // namespace llmb::parser

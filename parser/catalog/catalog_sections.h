@@ -8,6 +8,8 @@
 
 namespace llmb::parser {
 
+FlopsFormula read_flops_formula(const JsonRecord& record);  // of its key flops_formula
+
 Document read_document(const nlohmann::json& value, const JsonPath& path);
 ReleaseWindow read_release_window(const nlohmann::json& value, const JsonPath& path);
 GpuType read_gpu(const nlohmann::json& value, const JsonPath& path);
@@ -15,6 +17,8 @@ Model read_model(const nlohmann::json& value, const JsonPath& path);
 Workload read_workload(const nlohmann::json& value, const JsonPath& path);
 Recipe read_recipe(const nlohmann::json& value, const JsonPath& path);
 Reference read_reference(const nlohmann::json& value, const JsonPath& path);
+ReleaseFlops read_release_flops(const nlohmann::json& value, const JsonPath& path);
+SampleOutput read_sample_output(const nlohmann::json& value, const JsonPath& path);
 WorkedExample read_worked_example(const nlohmann::json& value, const JsonPath& path);
 PublishedCommand read_command(const nlohmann::json& value, const JsonPath& path);
 

@@ -62,10 +62,12 @@ ModelFlops per_token(const ModelShape& shape, FlopsFormula formula) {
     return flops;
   }
   flops.mlp = 6 * as_double(mlp_matrix_count(shape)) * hidden * as_double(active_mlp_width(shape));
-  if (formula == FlopsFormula::recipe) {
+  if (formula == FlopsFormula::recipe || formula == FlopsFormula::recipe_full_attention) {
     const double groups_per_head =
         as_double(shape.query_group_count) / as_double(shape.attention_head_count);
-    flops.attention = 12 * layers * hidden * hidden * (1 + groups_per_head + sequence / hidden / 2);
+    const double counted = formula == FlopsFormula::recipe ? 0.5 : 1;
+    flops.attention =
+        12 * layers * hidden * hidden * (1 + groups_per_head + counted * sequence / hidden);
   } else {
     flops.attention =
         6 * layers * as_double(attention_weights(shape)) + attention_products(shape) / 2;
@@ -77,6 +79,7 @@ constexpr auto kFormulas = name_table<FlopsFormula>({
     {FlopsFormula::megatron, "megatron"},
     {FlopsFormula::recipe, "recipe"},
     {FlopsFormula::recipe_2025_04, "recipe-2025.04"},
+    {FlopsFormula::recipe_full_attention, "recipe-full-attention"},
 });
 
 }  // namespace

@@ -21,6 +21,10 @@ enum class FlopsFormula {
   // The Nemotron-4 document of 25.04 ("Notes"): no grouped queries, attention in full, and
   //   attention 24 L h^2 + 12 L h s,  mlp 48 L h^2,  embedding 6 V h, per token.
   recipe_2025_04,
+  // The READMEs of Llama 3.1 of 24.11.1 to 25.05 and of Nemotron-4 since 25.04.01 ("Notes"), and
+  // what NeMo 2 logs as TFLOPS_per_GPU: as `recipe`, with attention in full, not causal:
+  //   attention 12 L h^2 (1 + g/n + s/h), per token.
+  recipe_full_attention,
 };
 std::string_view flops_formula_name(FlopsFormula formula);  // "megatron", "recipe", …
 std::optional<FlopsFormula> flops_formula_from_name(std::string_view name);

@@ -1,14 +1,25 @@
 // Reference: a published result, with its figures as printed. WorkedExample: a calculation that a
-// document shows in its text. PublishedCommand: a command that it tells its readers to run.
+// document shows in its text. PublishedCommand: a command that it tells its readers to run. What
+// its parsers and logs print as an example is a SampleOutput: sample_output.h.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "parser/catalog/printed_number.h"
 
 namespace llmb::parser {
+
+// An MFU that another release prints for the same measurement.
+struct RestatedMfu {
+  PrintedNumber mfu_percent;
+  std::string release;  // "25.04.01"
+  std::string source;   // where it stands
+
+  bool operator==(const RestatedMfu&) const = default;
+};
 
 struct Reference {
   std::string workload;
@@ -25,6 +36,7 @@ struct Reference {
   std::optional<PrintedNumber> tokens_per_s;
   std::optional<PrintedNumber> mfu_percent;
   std::optional<PrintedNumber> days_to_train_1t;
+  std::vector<RestatedMfu> restated_mfu;
   // Of the configuration row it was measured with, where no Recipe of the catalog is that row.
   std::optional<std::int64_t> sequence_length;
   std::optional<std::int64_t> global_batch_size;
@@ -38,15 +50,19 @@ struct Reference {
 struct WorkedExample {
   std::string document;
   std::int64_t line = 0;
-  std::string quantity;  // "tokens_per_s", "mfu_percent", "peak_tflops", "window", …
+  std::string quantity;  // "tokens_per_s", "step_time_s", "peak_tflops", "window", …
   std::string text;      // what the line prints
   std::string printed;   // the result as printed; a window for the quantity "window"
-  // What the printed result should be: see arithmetic.h. Empty for a peak or a window, which is
-  // compared with the document's own statement.
+  // What the printed result should be: see arithmetic.h. Empty for what is taken, and not computed:
+  // a peak, a window, a step time, a batch.
   std::string expression;
-  // For a peak, and for an MFU: whose peak is meant, and which was used.
+  // The configuration that it is of, as far as the text says: the document's table may have a
+  // column for it. For a peak, and for an MFU: whose peak is meant.
+  std::string model_size;
   std::string gpu_type;
   std::string dtype;
+  std::optional<std::int64_t> gpu_count;
+  // The peak that an MFU used.
   std::optional<double> peak_tflops;
   std::string explanation;  // what a finding on this example is to say
 

@@ -191,7 +191,8 @@ void add_output_options(CLI::App& app, Options& options) {
       *group, "--flops-formula", options.flops_formula,
       {{"megatron", parser::FlopsFormula::megatron},
        {"recipe", parser::FlopsFormula::recipe},
-       {"recipe-2025.04", parser::FlopsFormula::recipe_2025_04}},
+       {"recipe-2025.04", parser::FlopsFormula::recipe_2025_04},
+       {"recipe-full-attention", parser::FlopsFormula::recipe_full_attention}},
       "how FLOPs are counted; megatron without it");
   group->add_option("--phases", options.phases_path,
                     "file for one JSON line a step: communication; on CPUs the phases; on CUDA the "

@@ -4,9 +4,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "parser/catalog/audit.h"
 #include "server/cli/catalog_option.h"
@@ -19,7 +22,7 @@ namespace {
 
 constexpr const char* kAuditFooter = R"(Examples:
   llmb-report audit                          what the five recipe documents get wrong
-  llmb-report audit --all                    and the tables of other releases
+  llmb-report audit --all                    and the tables and results of other releases
   llmb-report audit --document llama4-25.05
   llmb-report audit --format json | jq '.findings[] | select(.severity == "error")'
   llmb-report audit --catalog my-recipes.json
@@ -29,9 +32,13 @@ What is checked:
               configuration row of the same column
   recipes     DP * TP * PP * CP = GPUs, GA * MBS * DP = GBS, layers that fit the pipeline
   commands    whether the document's own tables have the scale that a command of it asks for
-  examples    every calculation in the text, the peaks it names, the windows it mentions
+  examples    every calculation in the text, the peaks it names, the windows it mentions; and
+              whether its step time, batch and results are those of the document's table
+  samples     TFLOPS_per_GPU of a printed line against its own step time, and its spread; its step
+              time and layout against the document's table
   What the printed decimals can explain, rounded or cut off, is no finding. A finding is an error
-  from 1 % on, and inexact below that. What cannot be checked is listed in the json with its reason.
+  from 1 % on, and inexact below that; "recomputed" is what the row, text or table gives. Figures
+  that cannot be checked are counted by reason, and listed in the json.
 
 Exit status: 0 whether or not there are findings, 2 for bad arguments or a bad catalog.)";
 
@@ -49,7 +56,7 @@ bool is_wanted(const AuditArguments& arguments, const parser::Catalog& catalog,
 }
 
 void write_json(const parser::Audit& audit) {
-  report::Json document = {{"format", "llmb-report audit"}, {"version", 1}};
+  report::Json document = {{"format", "llmb-report audit"}, {"version", 2}};
   document.update(report::audit_json(audit));
   std::cout << document.dump(1) << '\n';
 }
@@ -64,47 +71,71 @@ std::string number_text(double value) {
   return {text.data(), end};
 }
 
+// Three digits, never an exponent: thousands in full, and what is tiny by its bound.
 std::string percent_text(double share) {
+  constexpr double kTiny = 1e-5;
+  if (std::abs(share) < kTiny) return share > 0 ? "+<0.001 %" : "-<0.001 %";
   std::array<char, 64> text{};
+  const bool is_large = std::abs(share) >= 1;
   const auto end = std::to_chars(text.data(), text.data() + text.size(), 100 * share,
-                                 std::chars_format::general, 3)
+                                 is_large ? std::chars_format::fixed : std::chars_format::general,
+                                 is_large ? 0 : 3)
                        .ptr;
   return (share > 0 ? "+" : "") + std::string(text.data(), end) + " %";
 }
 
+std::string plural(std::int64_t count, std::string_view what) {
+  return std::to_string(count) + ' ' + std::string(what) + (count == 1 ? "" : "s");
+}
+
 void write_counts(std::string_view what, const parser::AuditCounts& counts) {
   if (counts.figures_checked == 0 && counts.unchecked == 0) return;
-  std::cout << what << ": " << counts.figures_checked << " figures checked, " << counts.findings
-            << " findings, " << counts.unchecked << " not checkable\n";
+  std::cout << what << ": " << plural(counts.figures_checked, "figure") << " checked, "
+            << plural(counts.findings, "finding") << ", " << counts.unchecked << " not checkable\n";
+}
+
+void write_unchecked(const parser::Audit& audit) {
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& figure : audit.unchecked) ++counts[figure.quantity + ": " + figure.reason];
+  for (const auto& [what, count] : counts) {
+    std::cout << "  not checkable, " << plural(count, "figure") << " of " << what << '\n';
+  }
+}
+
+void write_finding(const parser::AuditFinding& finding) {
+  std::cout << "  ";
+  if (finding.line > 0) {
+    std::cout << "line " << finding.line;
+    if (finding.column > 0) std::cout << " column " << finding.column;
+    std::cout << "  ";
+  }
+  std::cout << finding.row << "\n    " << parser::severity_name(finding.severity) << "  "
+            << finding.quantity << " printed " << finding.printed;
+  if (finding.recomputed) std::cout << ", recomputed " << number_text(*finding.recomputed);
+  if (finding.relative_difference) {
+    std::cout << " (" << percent_text(*finding.relative_difference) << ")";
+  }
+  std::cout << ", " << finding.slip << "\n    " << finding.explanation << '\n';
 }
 
 void write_table(const parser::Audit& audit) {
   std::string document;
-  bool is_in_later_releases = false;
+  bool is_in_other_releases = false;
   for (const auto& finding : audit.findings) {
-    if (finding.is_of_later_release && !is_in_later_releases) {
-      std::cout << "\nOf later releases, and of results published elsewhere:\n";
-      is_in_later_releases = true;
+    if (finding.is_of_other_release && !is_in_other_releases) {
+      std::cout << "\nOf the tables and results of other releases, earlier and later:\n";
+      is_in_other_releases = true;
     }
     if (finding.document != document) {
       document = finding.document;
       std::cout << document << '\n';
     }
-    std::cout << "  line " << finding.line;
-    if (finding.column > 0) std::cout << " column " << finding.column;
-    std::cout << "  " << finding.row << "\n    " << parser::severity_name(finding.severity) << "  "
-              << finding.quantity << " printed " << finding.printed;
-    if (finding.recomputed) {
-      std::cout << ", recomputed " << number_text(*finding.recomputed);
-    }
-    if (finding.relative_difference) {
-      std::cout << " (" << percent_text(*finding.relative_difference) << ")";
-    }
-    std::cout << ", " << finding.slip << "\n    " << finding.explanation << '\n';
+    write_finding(finding);
   }
   std::cout << '\n';
   write_counts("The recipe documents", audit.documents);
-  write_counts("Later releases", audit.later_releases);
+  write_counts("Other releases", audit.other_releases);
+  write_unchecked(audit);
 }
 
 int run_audit(const AuditArguments& arguments) {
@@ -146,7 +177,7 @@ void add_audit_command(CLI::App& app, int& exit_code) {
   CLI::Option* const document =
       command->add_option("--document", arguments->document, "Only this one, by its id")
           ->type_name("ID");
-  command->add_flag("--all", arguments->has_all, "The results of other releases too")
+  command->add_flag("--all", arguments->has_all, "The tables and results of other releases too")
       ->excludes(document);
   command->callback([arguments, &exit_code] { exit_code = run_audit(*arguments); });
 }

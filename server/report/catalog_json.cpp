@@ -15,7 +15,7 @@ Json formula_json(const parser::ScaleFormula& formula) {
 
 Json finding_json(const parser::AuditFinding& finding) {
   return {{"document", finding.document},
-          {"is_of_later_release", finding.is_of_later_release},
+          {"is_of_other_release", finding.is_of_other_release},
           {"release", finding.release},
           {"line", finding.line},
           {"column", finding.column},
@@ -132,7 +132,7 @@ Json audit_json(const parser::Audit& audit) {
   }
   return {{"figures_checked", audit.figures_checked},
           {"documents", counts_json(audit.documents)},
-          {"later_releases", counts_json(audit.later_releases)},
+          {"other_releases", counts_json(audit.other_releases)},
           {"findings", std::move(findings)},
           {"unchecked", std::move(unchecked)}};
 }

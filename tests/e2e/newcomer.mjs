@@ -99,10 +99,10 @@ describe("a newcomer finds out", () => {
     });
   });
 
-  test("which published figures are wrong", async () => {
+  test("which published figures do not follow", async () => {
     await ask("the findings", async (page, click) => {
       await click(nav(page, "References"));
-      await page.getByText(/\d+ figures are wrong/).waitFor();
+      await page.getByText(/\d+ figures do not follow/).waitFor();
       const found = page.locator("td.found summary").first();
       await click(found);
       await page.locator("td.found details[open]").getByText(/\d/).first().waitFor();

@@ -6,7 +6,7 @@ import { until } from "./daemon.mjs";
 import { browser, daemon } from "./site.mjs";
 
 describe("the references", () => {
-  test("say how many published figures are wrong", async () => {
+  test("say how many published figures do not follow", async () => {
     const { findings, figures_checked: checked } = await daemon.get("/api/v1/references/audit");
     const errors = findings.filter(({ severity }) => severity === "error").length;
     await withPage(browser, `${daemon.url}/references`, {}, async (page) => {
@@ -14,7 +14,7 @@ describe("the references", () => {
       await lead.waitFor();
       const text = (await lead.innerText()).replaceAll(",", "");
       assert.ok(text.includes(`${checked} figures`), text);
-      assert.ok(text.includes(`${errors} figures are wrong`), text);
+      assert.ok(text.includes(`${errors} figures do not follow`), text);
     });
   });
 

@@ -109,6 +109,19 @@ TEST(CatalogLoader, RefusesWhatPointsNowhere) {
             "gb300");
 }
 
+TEST(CatalogLoader, RefusesASampleWithoutARow) {
+  const auto sample = [](const std::string& gpu_count) {
+    return R"({"schema_version": 1, "sample_outputs": [
+  {"document": "grok1-25.05", "line": 7, "text": "mine", "model_size": "314b", "dtype": "fp8",
+   "gpu_type": "gb200", "configuration_source": "mine", "gpu_count": )" +
+           gpu_count + "}]}";
+  };
+  EXPECT_EQ(refusal(sample("64")),
+            "my.json:3: 'grok1-25.05' has no row of 314b fp8 on 64 gb200: without one, leave "
+            "gpu_count out");
+  EXPECT_EQ(refusal(sample("128")), "");
+}
+
 // The embedded rows of a workload stay its own when a file replaces it.
 TEST(CatalogLoader, RefusesAFamilyWithoutTheModelsOfItsRows) {
   const auto grok_of = [](const std::string& family) {

@@ -86,6 +86,14 @@ TEST(ModelFlops, Nemotron15bIsTheDocumentsExample) {
   EXPECT_NEAR(flops.total(), 434.5e12, 0.05e12);
 }
 
+// Nemotron-4's README of 25.05, "Notes": 93,994,352,640 a token, 3.85e14 a sequence.
+TEST(ModelFlops, Nemotron15bWithFullAttentionIsTheLaterReadmes) {
+  const ModelFlops flops =
+      model_flops_per_sequence(nemotron_15b(), FlopsFormula::recipe_full_attention);
+  EXPECT_DOUBLE_EQ(flops.attention / 4096, 26575110144.0);
+  EXPECT_DOUBLE_EQ(flops.total() / 4096, 93994352640.0);
+}
+
 TEST(ModelFlops, Nemotron15bByMegatronsFormulaIsSmaller) {
   EXPECT_NEAR(model_flops_per_sequence(nemotron_15b(), FlopsFormula::megatron).total(), 3.652e14,
               0.0005e14);
@@ -99,7 +107,7 @@ TEST(ModelFlops, TheRecipesFormulaIsMegatronsWhereHeadsFillTheHiddenSize) {
 }
 
 TEST(ModelFlops, NamesSurviveTheRoundTrip) {
-  for (const char* name : {"megatron", "recipe", "recipe-2025.04"}) {
+  for (const char* name : {"megatron", "recipe", "recipe-2025.04", "recipe-full-attention"}) {
     const auto formula = flops_formula_from_name(name);
     ASSERT_TRUE(formula) << name;
     EXPECT_EQ(flops_formula_name(*formula), name);

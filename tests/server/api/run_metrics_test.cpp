@@ -84,8 +84,9 @@ TEST_F(RunMetrics, ListsRecipesAndReferencesByFilter) {
 TEST_F(RunMetrics, AuditsTheReferencesOfADocument) {
   const Json audit = get_json("/api/v1/references/audit", {{"document", "grok1-25.05"}});
   const Json& findings = audit["findings"];
-  EXPECT_EQ(findings.size(), 6U);
-  EXPECT_EQ(findings[0]["printed"], "49");
+  EXPECT_EQ(findings.size(), 11U);
+  EXPECT_EQ(findings[0]["line"], 43);
+  EXPECT_EQ(findings[0]["is_of_other_release"], false);
   EXPECT_EQ(findings.back()["slip"], "text_against_table");
   EXPECT_THAT(get_detail("/api/v1/references/audit", {{"document", "x"}}, 400),
               HasSubstr("nemotron4-25.04"));

@@ -114,8 +114,16 @@ TEST(AuditCommand, PrintsFindingsAsTableAndJson) {
   EXPECT_EQ(table.exit_code, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("peak_tflops printed 49, recomputed 4900 (-99 %), unit_slip"));
   EXPECT_THAT(table.out, HasSubstr("tokens_per_s printed 572679, recomputed 1145359 (-50 %)"));
+  const auto every = run_program({"audit", "--all"}, options);
+  EXPECT_THAT(every.out,
+              HasSubstr("Of the tables and results of other releases, earlier and later:\n"));
+  EXPECT_THAT(every.out, HasSubstr("\nOther releases: "));
+  EXPECT_THAT(every.out, Not(HasSubstr("line 0")));
+  EXPECT_THAT(every.out, Not(HasSubstr("e+0")));
+  EXPECT_THAT(every.out, HasSubstr("(+1500 %)"));
   const auto all =
       nlohmann::json::parse(run_program({"audit", "--all", "--format", "json"}, options).out);
+  EXPECT_GT(all["other_releases"]["figures_checked"], 0);
   const auto documents =
       nlohmann::json::parse(run_program({"audit", "--format", "json"}, options).out);
   EXPECT_GT(all["figures_checked"], documents["figures_checked"]);

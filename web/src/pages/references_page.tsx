@@ -1,5 +1,5 @@
 // "/references": the documents' published results as tables, with the audit's finding at the cell
-// whose figure does not follow from its own row.
+// whose figure does not follow from its own row; those on texts and other releases below.
 import { useMemo } from "preact/hooks";
 import { fetchAudit, fetchReferences } from "../api/client";
 import type { Audit, AuditFinding, Reference } from "../api/types";
@@ -49,7 +49,9 @@ export function ReferencesPage() {
     <>
       <div class="page-head">
         <h1>References</h1>
-        <p class="count">what was published, and which figures do not follow from their own row</p>
+        <p class="count">
+          what was published, and which figures do not follow from their own row, text or table
+        </p>
       </div>
       <Pending answer={answer} what="the published results" />
       {answers && <Documents answers={answers} />}
@@ -72,12 +74,13 @@ function Documents({ answers }: { answers: Answers }) {
     <>
       <p class="lead">
         {formatCount(audit.figures_checked)} figures were computed anew:{" "}
-        <b>{formatPlural(errors, "figure is", "figures are")} wrong</b> by 1 % or more or in kind,{" "}
+        <b>{formatPlural(errors, "figure does", "figures do")} not follow</b> by 1 % or more or in
+        kind,{" "}
         {formatCount(audit.findings.length - errors)} by less, yet more than rounding explains.{" "}
         {formatPlural(audit.documents.findings, "finding is", "findings are")} of the recipe
         documents ({formatCount(audit.documents.figures_checked)} figures),{" "}
-        {formatCount(audit.later_releases.findings)} of later releases (
-        {formatCount(audit.later_releases.figures_checked)}).{" "}
+        {formatCount(audit.other_releases.findings)} of other releases (
+        {formatCount(audit.other_releases.figures_checked)}).{" "}
         {audit.unchecked.length > 0 &&
           `${formatPlural(audit.unchecked.length, "figure")} cannot be computed.`}
       </p>
@@ -236,7 +239,7 @@ function Finding({ finding }: { finding: AuditFinding }) {
     <>
       {finding.recomputed !== null && (
         <>
-          It comes to <b>{formatNumber(finding.recomputed)}</b>
+          Its row, text or table gives <b>{formatNumber(finding.recomputed)}</b>
           {finding.relative_difference !== null &&
             `; the printed figure is off by ${formatRelative(finding.relative_difference, 1)}`}
           .{" "}

@@ -1,0 +1,35 @@
+// What a document prints of one configuration in its tables and its sample output: what its
+// examples are held against.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "parser/catalog/catalog.h"
+
+namespace llmb::parser {
+
+struct PrintedElsewhere {
+  const PrintedNumber* figure = nullptr;  // null: the document prints none elsewhere
+  std::string text;                       // the figure in the quantity's unit
+  std::string place;                      // "Its table (line 89, column 1)"
+};
+
+// The column of the document's results table for the example's configuration; null where it has
+// none, or the text does not say which configuration it is of.
+const Reference* column_of(const Catalog& catalog, const WorkedExample& example);
+const Reference* column_of(const Catalog& catalog, const SampleOutput& sample);
+// Likewise, the line of a log or a parser that the document prints.
+const SampleOutput* sample_of(const Catalog& catalog, const WorkedExample& example);
+
+// By the table, else by the sample output. `quantity` as in WorkedExample.
+PrintedElsewhere printed_elsewhere(const Catalog& catalog, const WorkedExample& example);
+
+std::string place_of(const Reference& column);
+std::string place_of(const SampleOutput& sample);
+
+// Of all rows of the document's configuration tables, in order.
+std::set<std::int64_t> batches_of(const Catalog& catalog, const std::string& document);
+
+}  // namespace llmb::parser
