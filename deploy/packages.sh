@@ -1,5 +1,5 @@
 # Sourced by quickstart.sh and test.sh: what the project needs from Debian 12, and how to get it.
-# Every name is a Debian package; ARCHITECTURE.md says why each is there.
+# Every name is a Debian package; ARCHITECTURE.md, Packages, says what each is for.
 
 # To build and run llmb-report with its dashboard.
 LLMB_BUILD_PACKAGES=(

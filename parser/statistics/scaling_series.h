@@ -96,7 +96,7 @@ inline constexpr std::string_view kScalingMethod =
     "scale; its interval is 95 % by Student's t on run means. Efficiency is the point's mean over "
     "that of the smallest scale: 1 is perfect scaling. Weak scaling: the global batch grows with "
     "the GPUs; strong scaling: it stays the same. Runs that a comparison would call different "
-    "(another environment, release, window, …) are series of their own, which say in what they "
+    "(another environment, cluster, window, …) are series of their own, which say in what they "
     "differ. Of one cluster logs with the same bytes are one run.";
 
 // Pointers in the result live as long as the catalog that the runs were measured with.

@@ -368,7 +368,8 @@ void add_backfill_command(CLI::App& app, int& exit_code) {
       ->excludes(dry_run, status);
   status->excludes(dry_run);
   command->add_option("ROOT", arguments->roots,
-                      "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH)");
+                      "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH, else every folder "
+                      "in $LLMB_INSTALL/workloads)");
   command->footer(kBackfillFooter);
   command->callback([arguments, &exit_code] { exit_code = run_backfill(*arguments); });
 }

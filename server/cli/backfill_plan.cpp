@@ -185,7 +185,7 @@ tl::expected<BackfillPlan, BackfillRefusal> plan_backfill(const BackfillArgument
   take_places(arguments, manifest);
   manifest.roots = root_paths(arguments.roots);
   if (manifest.roots.empty()) {
-    return bad_arguments("no tree to read: name a ROOT, or set LLMB_WORKLOAD");
+    return bad_arguments("no tree to read: name a ROOT, or set LLMB_WORKLOAD or LLMB_INSTALL");
   }
   if (!arguments.is_dry_run) {
     if (auto taken = ask(manifest); !taken) return tl::unexpected(taken.error());

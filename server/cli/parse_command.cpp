@@ -215,9 +215,8 @@ int run_parse(ParseArguments arguments) {
   if (arguments.paths.empty()) {
     arguments.paths = default_folders();
     if (arguments.paths.empty()) {
-      std::cerr
-          << "llmb-report: nothing to read: name a folder or a log, set LLMB_WORKLOAD, or go to "
-             "where 'experiments' or 'results' is\n";
+      std::cerr << "llmb-report: nothing to read: name a folder or a log, set LLMB_WORKLOAD or "
+                   "LLMB_INSTALL, or go to where 'experiments' or 'results' is\n";
       return kFailed;
     }
   }

@@ -26,8 +26,8 @@ What a series is:
   sequence_length * global_batch_size / step_time_s_mean / gpu_count of one run over its window;
   a point is the mean over runs. Efficiency is a point over that of the smallest scale. Where the
   sequence lengths or layers of two scales differ there is none, and the reason is given.
-  Runs that compare would call different (environment, release, window, cluster, marks) are never
-  put together: they are series of their own, named by what differs.
+  Runs that compare would call different (environment: release, framework …; window, cluster, marks)
+  are never put together: they are series of their own, named by what differs.
 
 Weak or strong:
   weak     the global batch grows with the GPUs, so that each GPU keeps its work

@@ -226,7 +226,8 @@ int run_serve(const ServeArguments& arguments) {
     }
     if (options.ingest.roots.empty() && !options.receives && !options.reads_only) {
       return complain(
-          "no tree to watch: name a ROOT, set LLMB_WORKLOAD, or give 'roots' in a --config file; "
+          "no tree to watch: name a ROOT, set LLMB_WORKLOAD or LLMB_INSTALL, or give 'roots' in a "
+          "--config file; "
           "or say --receive, for what agents push, or --read-only, for what another process writes",
           kBadArguments);
     }

@@ -26,7 +26,8 @@ constexpr const char* kTokenFooter = R"(Examples:
   llmb-report token revoke ci
 
 A token is shown once, by `create`, and goes to clients as they ask:
-  curl -H "Authorization: Bearer $TOKEN" -d @job.json http://127.0.0.1:8642/api/v1/jobs
+  curl -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
+    -d @job.json http://127.0.0.1:8642/api/v1/jobs
 Only its SHA-256 is kept. What each scope lets do:
   read    no more than anybody may: to read takes no token
   submit  submit jobs, and cancel its own; the token's name also has to be in `submitters`

@@ -14,12 +14,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<SourceFile> product_files() {
-  std::vector<SourceFile> files = source_files({".h", ".cpp", ".cu", ".cuh"});
-  std::erase_if(files, [](const SourceFile& file) { return starts_with(file.path, "tests/"); });
-  return files;
-}
-
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -79,20 +73,16 @@ std::map<std::string, int> levels_of(const std::string& module, const std::strin
 // Module -> folder -> level, of the block of code that follows the heading.
 std::map<std::string, std::map<std::string, int>> documented_order() {
   std::map<std::string, std::map<std::string, int>> modules;
-  bool in_section = false;
   bool in_block = false;
-  for (const SourceFile& file : source_files({"ARCHITECTURE.md"})) {
-    for (const std::string& line : file.lines) {
-      if (starts_with(line, "## ")) in_section = line == "## The order inside each module";
-      if (!in_section) continue;
-      if (starts_with(line, "```")) {
-        in_block = !in_block;
-      } else if (in_block) {
-        const std::size_t colon = line.find(':');
-        if (colon == std::string::npos) continue;
-        const std::string module = line.substr(0, colon);
-        modules[module] = levels_of(module, line.substr(colon + 1));
-      }
+  for (const std::string& line :
+       document_section("ARCHITECTURE.md", "## The order inside each module")) {
+    if (starts_with(line, "```")) {
+      in_block = !in_block;
+    } else if (in_block) {
+      const std::size_t colon = line.find(':');
+      if (colon == std::string::npos) continue;
+      const std::string module = line.substr(0, colon);
+      modules[module] = levels_of(module, line.substr(colon + 1));
     }
   }
   return modules;

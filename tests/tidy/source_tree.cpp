@@ -46,6 +46,27 @@ std::vector<SourceFile> source_files(const std::vector<std::string>& extensions)
   return files;
 }
 
+std::vector<SourceFile> product_files() {
+  std::vector<SourceFile> files = source_files({".h", ".cpp", ".cu", ".cuh"});
+  std::erase_if(files, [](const SourceFile& file) { return starts_with(file.path, "tests/"); });
+  return files;
+}
+
+std::vector<std::string> document_section(const std::string& document, const std::string& heading) {
+  const std::string rank = heading.substr(0, heading.find(' ') + 1);
+  std::ifstream stream(fs::path(LLMB_SOURCE_DIR) / document);
+  std::vector<std::string> lines;
+  bool in_section = false;
+  for (std::string line; std::getline(stream, line);) {
+    if (starts_with(line, rank)) {
+      in_section = line == heading;
+    } else if (in_section) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
 std::vector<std::string> top_level_names() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(LLMB_SOURCE_DIR)) {

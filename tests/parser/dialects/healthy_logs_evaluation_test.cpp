@@ -15,8 +15,8 @@
 namespace llmb::parser {
 namespace {
 
-// Runs that start, go on or have ended well, and print lines that look ill. ARCHITECTURE.md says of
-// each set how it was judged at first sight.
+// Runs that start, go on or have ended well, and print lines that look ill. README.md beside the
+// sets says of each how it was judged at first sight.
 struct HealthySet {
   const char* name;
   std::size_t misjudged_max;  // cuts and whole logs

@@ -1,6 +1,6 @@
 // The evaluation of first causes by whole logs, each set of tests/logs/labelled by itself: what
 // share of them has the exact cause, an acceptable one, and the line that a reader would quote.
-// ARCHITECTURE.md says of each set what it is, by whom, and how it was judged at first sight.
+// README.md beside the sets says of each what it is, by whom, and how it was judged at first sight.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

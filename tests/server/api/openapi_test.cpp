@@ -1,8 +1,10 @@
 // openapi.json against the routes, and against what the API really answers: every documented
 // field occurs, and no other does.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "server/push/log_text_request.h"
 #include "server/push/push_request.h"
@@ -209,6 +211,27 @@ TEST_F(OpenApi, DescribesEveryRouteAndNoOther) {
   }
   const auto routes = router_.routes();
   EXPECT_EQ(described, std::set<std::string>(routes.begin(), routes.end()));
+}
+
+TEST_F(OpenApi, NamesEveryFamilyOfMetrics) {
+  std::string description = document_["paths"]["/metrics"]["get"]["description"];
+  std::replace_if(
+      description.begin(), description.end(), [](char c) { return c == ',' || c == '.'; }, ' ');
+  std::istringstream words(description);
+  const std::vector<std::string> named{std::istream_iterator<std::string>(words), {}};
+  const std::string metrics = *get("/metrics").body;
+  std::istringstream lines(metrics);
+  int families = 0;
+  for (std::string line, name; std::getline(lines, line);) {
+    if (!line.starts_with("# TYPE ")) continue;
+    ++families;
+    std::istringstream(line.substr(7)) >> name;
+    EXPECT_TRUE(std::any_of(named.begin(), named.end(), [&](const std::string& word) {
+      return word == name ||
+             (word.ends_with("_*") && name.starts_with(word.substr(0, word.size() - 1)));
+    })) << name;
+  }
+  EXPECT_GT(families, 20);
 }
 
 TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {

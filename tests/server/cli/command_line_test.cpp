@@ -70,6 +70,16 @@ TEST_F(CommandLine, KnowsWhatOtherProgramsCallItsOptions) {
   EXPECT_THAT(nothing_instead.err, Not(HasSubstr("--listen")));
 }
 
+// As `parse`, `ingest` and `serve` choose them, too.
+TEST_F(CommandLine, BackfillSaysWhereItsTreesComeFrom) {
+  EXPECT_THAT(run({"help", "backfill"}).out, HasSubstr("$LLMB_INSTALL/workloads"));
+}
+
+// The server refuses a job that comes as a form, which is what curl calls it by itself.
+TEST_F(CommandLine, TheExampleOfATokenIsTaken) {
+  EXPECT_THAT(run({"help", "token"}).out, HasSubstr("-H 'Content-Type: application/json'"));
+}
+
 TEST_F(CommandLine, HelpIsACommandToo) {
   const ProgramRun all = run({"help"});
   EXPECT_EQ(all.exit_code, 0);

@@ -179,7 +179,7 @@ TEST(ParseCommand, SaysWhatToDoWhereThereIsNothing) {
   const ProgramOptions options{folder.path(), {}, false};
   const ProgramRun no_default = run_program({"parse"}, options);
   EXPECT_EQ(no_default.exit_code, 1);
-  EXPECT_THAT(no_default.err, HasSubstr("set LLMB_WORKLOAD"));
+  EXPECT_THAT(no_default.err, HasSubstr("set LLMB_WORKLOAD or LLMB_INSTALL"));
   EXPECT_THAT(no_default.out, IsEmpty());
 
   // A variable that names no tree does not mean this folder.
