@@ -170,6 +170,9 @@ class Reader {
   std::vector<RunVersion> newest_run_versions(const RunFilter& filter, std::int64_t limit);
   // As a list has them, by id; those that are not there are left out.
   std::vector<RunRecord> listed_runs(std::span<const RunId> ids);
+  // Of those of `ids` that have one, in no order: a superseded run has none, and is none's. Costs
+  // some reads of rows for each.
+  std::vector<LikelyCopy> likely_copies(std::span<const RunId> ids);
   // Runs whose ListedResult another catalog gave, or none: the first `limit` by id of those after
   // `after`, as a list has them.
   std::vector<RunRecord> runs_not_listed_by(std::uint64_t catalog_hash, RunId after,

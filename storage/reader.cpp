@@ -2,6 +2,7 @@
 
 #include "storage/cluster_match.h"
 #include "storage/database.h"
+#include "storage/log_copies.h"
 #include "storage/log_text_rows.h"
 #include "storage/open_database.h"
 #include "storage/push_rows.h"
@@ -167,6 +168,10 @@ std::vector<RunVersion> Reader::newest_run_versions(const RunFilter& filter, std
 
 std::vector<RunRecord> Reader::listed_runs(std::span<const RunId> ids) {
   return impl_->ask([&] { return read_listed_runs(impl_->connection, ids); });
+}
+
+std::vector<LikelyCopy> Reader::likely_copies(std::span<const RunId> ids) {
+  return impl_->ask([&] { return find_likely_copies(impl_->connection, ids); });
 }
 
 std::optional<RunRecord> Reader::run(RunId id) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "storage/listed_marks.h"
 
 namespace llmb::storage {
@@ -9,6 +11,10 @@ namespace {
 
 // A longer text is in no path.
 constexpr std::size_t kTextFilterBytesMax = 4'096;
+
+constexpr std::array kOverAndNotComplete = {parser::RunStatus::failed,
+                                            parser::RunStatus::incomplete,
+                                            parser::RunStatus::invalid, parser::RunStatus::no_data};
 
 std::string contains(const SqlDialect& dialect, std::string_view column) {
   return fmt::format(fmt::runtime(dialect.contains), column);
@@ -78,9 +84,7 @@ class FilterTerms {
     add_any("release", filter_.release);
     add_cluster();
     add_any("root_id", filter_.root_id);
-    std::vector<std::string> statuses;
-    for (const auto status : filter_.status) statuses.emplace_back(parser::run_status_name(status));
-    add_any("status", statuses);
+    add_status();
     add_any("failure_cause", filter_.failure_cause);
     add_marks();
     add_range("tokens_per_s_per_gpu", filter_.tokens_per_s_per_gpu);
@@ -103,6 +107,18 @@ class FilterTerms {
     const std::string column = column_of(name, drives);
     if (values.size() == 1) return where_.add(column + " = ?", values.front());
     where_.add(column + " IN (" + places_of(values) + ")");
+  }
+
+  void add_status() {
+    std::vector<std::string> statuses;
+    for (const auto status : filter_.status) statuses.emplace_back(parser::run_status_name(status));
+    if (!filter_.ended_badly) return add_any("status", statuses);
+    for (const auto status : kOverAndNotComplete) {
+      statuses.emplace_back(parser::run_status_name(status));
+    }
+    const std::string places = places_of(statuses);
+    where_.add(fmt::format("({} IN ({}) OR {} = 'hung')", column_of("status", false), places,
+                           column_of("failure_cause", false)));
   }
 
   void add_cluster() {

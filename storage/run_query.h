@@ -37,6 +37,7 @@ struct RunFilter {
   AnyOf<RootId> unnamed_of;
   std::optional<AnyOf<RootId>> unnamed_but_of;
   AnyOf<parser::RunStatus> status;
+  bool ended_badly = false;  // also those that are over and not complete, and those that hang
   AnyOf<std::string> failure_cause;
   // Runs with any of these marks (of listed_marks.h), and with `is_unmarked` those with none.
   parser::RunMarkSet marks;
@@ -135,6 +136,14 @@ struct RunVersion {
   std::int64_t revision = 0;
   std::string grown_at;
   bool operator==(const RunVersion&) const = default;
+};
+
+// A run whose log looks as the one of another run does: as long, with the same beginning and the
+// same statistics of its step times. Of several others the first that is complete and has no mark,
+// else the first.
+struct LikelyCopy {
+  RunId run = 0;
+  RunId original = 0;
 };
 
 // An experiment with what its runs amount to.

@@ -15,6 +15,7 @@
 #include "storage/retention_rows.h"
 #include "storage/root_cluster.h"
 #include "storage/run_rows.h"
+#include "storage/step_chunks.h"
 #include "storage/step_rows.h"
 #include "storage/told_root.h"
 

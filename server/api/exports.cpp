@@ -14,6 +14,7 @@
 #include "server/api/tagged_response.h"
 #include "server/report/export_lines.h"
 #include "server/report/run_json.h"
+#include "server/report/stored_runs.h"
 
 namespace llmb::api {
 namespace {
@@ -51,11 +52,12 @@ void write_runs(Context& context, storage::RunQuery query, LineFormat format,
     std::set<storage::RunId> seen;  // a run that moves between two pages comes twice
     do {
       const storage::RunPage page = reader.runs(query);
+      const report::Originals originals = report::originals_of(reader, page.runs);
       for (const storage::RunRecord& run : page.runs) {
         if (!seen.insert(run.id).second) continue;
         if (seen.size() > kExportedRunsMax)
           throw too_many(kExportedRunsMax, "runs", "filters such as since");
-        lines.add_run(run, roots);
+        lines.add_run(run, roots, report::original_in(originals, run.id));
         give_lines(lines, sink, kGivenBytes);
       }
       query.after = page.next;

@@ -33,20 +33,24 @@ constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr double kTokensPerSecondMax = 1e15;
 constexpr double kRatioMax = 1e6;
 constexpr std::string_view kUnmarked = "none";
+constexpr std::string_view kEndedBadly = "ended_badly";
 
-std::vector<parser::RunStatus> read_statuses(const QueryParameters& parameters) {
-  std::vector<parser::RunStatus> statuses;
+void read_statuses(const QueryParameters& parameters, storage::RunFilter& filter) {
   for (const std::string& name : parameters.texts("status")) {
+    if (name == kEndedBadly) {
+      filter.ended_badly = true;
+      continue;
+    }
     const auto status = parser::run_status_from_name(name);
     if (!status) {
       throw bad_request(
           fmt::format("Parameter 'status' is '{}'; it has to be one of running, complete, "
-                      "incomplete, failed, invalid, no_data.",
-                      name));
+                      "incomplete, failed, invalid, no_data, or {} for runs that are over and not "
+                      "complete, and those that hang.",
+                      name, kEndedBadly));
     }
-    statuses.push_back(*status);
+    filter.status.push_back(*status);
   }
-  return statuses;
 }
 
 void read_marks(const QueryParameters& parameters, storage::RunFilter& filter) {
@@ -133,7 +137,7 @@ storage::RunFilter read_run_filter(const QueryParameters& parameters,
   filter.gpu_count = parameters.integers("gpu_count", 0, kLargest);
   filter.release = parameters.texts("release");
   filter.cluster = clusters_asked(parameters.texts("cluster"));
-  filter.status = read_statuses(parameters);
+  read_statuses(parameters, filter);
   filter.failure_cause = parameters.texts("failure_cause");
   read_marks(parameters, filter);
   filter.tokens_per_s_per_gpu = read_range(parameters, "tokens_per_s_per_gpu", kTokensPerSecondMax);

@@ -1,6 +1,10 @@
 // GET /api/v1/runs and GET /api/v1/runs/{id}.
 #include <fmt/format.h>
 
+#include <array>
+#include <span>
+#include <utility>
+
 #include "server/api/cursor.h"
 #include "server/api/json.h"
 #include "server/api/request_error.h"
@@ -9,6 +13,7 @@
 #include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
 #include "server/report/run_json.h"
+#include "server/report/stored_runs.h"
 
 namespace llmb::api {
 namespace {
@@ -19,14 +24,18 @@ http::Body render_runs(Context& context, const http::Request& request,
   struct Answer {
     storage::RunPage page;
     report::RootPaths roots;
+    report::Originals originals;
   };
   const Answer answer = context.readers.with_reader([&](storage::Reader& reader) {
-    return Answer{reader.runs(query), report::root_paths(reader.roots())};
+    Answer found{reader.runs(query), report::root_paths(reader.roots()), {}};
+    found.originals = report::originals_of(reader, found.page.runs);
+    return found;
   });
   Json json;
   json["runs"] = Json::array();
   for (const storage::RunRecord& run : answer.page.runs) {
-    json["runs"].push_back(report::run_json(run, answer.roots));
+    const auto original = report::original_in(answer.originals, run.id);
+    json["runs"].push_back(report::run_json(run, answer.roots, original));
   }
   http::Body rendered;
   json["next_cursor"] = nullptr;
@@ -70,25 +79,33 @@ http::Response get_run(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   const storage::RunId id = id_parameter(request);
   const auto relations = context.readers.with_reader([&](storage::Reader& reader) {
-    return report::RunRelations{reader.job_of(id), reader.superseding_run(id)};
+    const auto copies = reader.likely_copies(std::array{id});
+    return report::RunRelations{
+        copies.empty() ? std::nullopt : std::optional(copies.front().original), reader.job_of(id),
+        reader.superseding_run(id)};
   });
   // They change without the run.
   std::string kind = "run";
   if (const auto& job = relations.job) kind += fmt::format("{}.{}", job->id, job->revision);
   if (const auto& newer = relations.superseding_run) kind += fmt::format("-{}", *newer);
+  if (const auto& original = relations.original) kind += fmt::format("={}", *original);
   const std::string etag = run_etag(context, id, kind);
   return tagged_response(etag, [=, &context]() -> http::Body {
     struct Answer {
       std::optional<storage::RunRecord> run;
       report::RootPaths roots;
+      report::RunRelations relations;
     };
     const Answer answer = context.readers.with_reader([&](storage::Reader& reader) {
       auto run = reader.run(id);
       if (!run) throw absent_run(reader, id);
-      return Answer{std::move(run), report::root_paths(reader.roots())};
+      Answer found{std::move(run), report::root_paths(reader.roots()), relations};
+      const auto originals = report::originals_of(reader, std::span(&*found.run, 1));
+      found.relations.original = report::original_in(originals, id);
+      return found;
     });
     const std::string body =
-        to_text(report::run_details_json(*answer.run, answer.roots, relations));
+        to_text(report::run_details_json(*answer.run, answer.roots, answer.relations));
     return {std::make_shared<const std::string>(body), {}};
   });
 }

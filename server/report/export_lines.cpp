@@ -63,7 +63,7 @@ Json step_json(const parser::StepSample& sample) {
 }  // namespace
 
 ExportLines ExportLines::of_runs(LineFormat format) {
-  return {format, run_json(storage::RunRecord(), {})};
+  return {format, run_json(storage::RunRecord(), {}, {})};
 }
 
 ExportLines ExportLines::of_steps(LineFormat format) {
@@ -94,8 +94,9 @@ void ExportLines::add_object(const Json& object) {
   text_ += out.str();
 }
 
-void ExportLines::add_run(const storage::RunRecord& run, const RootPaths& roots) {
-  add_object(run_json(run, roots));
+void ExportLines::add_run(const storage::RunRecord& run, const RootPaths& roots,
+                          std::optional<storage::RunId> original) {
+  add_object(run_json(run, roots, original));
 }
 
 // Not by way of JSON, which has neither NaN nor infinity.

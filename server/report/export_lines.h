@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,8 @@ class ExportLines {
   static ExportLines of_runs(LineFormat format);
   static ExportLines of_steps(LineFormat format);
 
-  void add_run(const storage::RunRecord& run, const RootPaths& roots);
+  void add_run(const storage::RunRecord& run, const RootPaths& roots,
+               std::optional<storage::RunId> original);
   // CSV has the fields that every log may have; NDJSON those that the step has, the log's own too.
   void add_step(const parser::StepSample& sample);
 

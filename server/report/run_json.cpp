@@ -248,7 +248,8 @@ Json statistics_json(const std::optional<parser::WindowStatistics>& statistics) 
   return json;
 }
 
-Json run_json(const storage::RunRecord& run, const RootPaths& roots) {
+Json run_json(const storage::RunRecord& run, const RootPaths& roots,
+              std::optional<storage::RunId> original) {
   const auto root = roots.find(run.root_id);
   Json json;
   json["id"] = run.id;
@@ -264,12 +265,13 @@ Json run_json(const storage::RunRecord& run, const RootPaths& roots) {
   json["vanished_at"] = nullable(run.vanished_at);
   add_verdict(json, told_run(run));
   add_listed(json, run.listed);
+  json["copy_of"] = nullable(original);
   return json;
 }
 
 Json run_details_json(const storage::RunRecord& run, const RootPaths& roots,
                       const RunRelations& relations) {
-  Json json = run_json(run, roots);
+  Json json = run_json(run, roots, relations.original);
   json["superseded_by"] = nullable(relations.superseding_run);
   json["job"] = nullptr;
   if (const auto& job = relations.job) {

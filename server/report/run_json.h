@@ -39,10 +39,12 @@ void add_reading(Json& json, const parser::LogFacts& facts);  // lines_too_long 
 using RootPaths = std::map<storage::RootId, std::string>;
 RootPaths root_paths(const std::vector<storage::RootRecord>& roots);
 
-// One flat object for lists.
-Json run_json(const storage::RunRecord& run, const RootPaths& roots);
+// One flat object for lists. `original`: see originals_of().
+Json run_json(const storage::RunRecord& run, const RootPaths& roots,
+              std::optional<storage::RunId> original);
 
 struct RunRelations {
+  std::optional<storage::RunId> original;
   std::optional<storage::RunJob> job;             // that it came from, where it was submitted here
   std::optional<storage::RunId> superseding_run;  // that stands in its place
 };

@@ -133,6 +133,7 @@ Json left_out_json(const parser::ScalingRuns& runs, const std::vector<parser::Le
     run["gpu_count"] = nullable(runs[entry.run]->configuration->gpu_count);
     run["marks"] = marks_json(entry.marks);
     run["reason"] = entry.reason;
+    run["tokens_per_s_per_gpu"] = number(runs[entry.run]->tokens_per_s_per_gpu);
     run["copy_of"] = entry.copy_of ? Json(runs[*entry.copy_of]->id) : Json();
     list.push_back(std::move(run));
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -168,6 +170,35 @@ parser::ContentKey content_key_of(storage::Reader& reader, const storage::RunRec
                     times->count, times->mean, times->stddev_sample, times->min, times->max);
   }
   return key;
+}
+
+Originals originals_of(storage::Reader& reader, std::span<const storage::RunRecord> runs) {
+  std::map<storage::RunId, const storage::RunRecord*> by_id;
+  std::vector<storage::RunId> ids;
+  for (const storage::RunRecord& run : runs) {
+    by_id.emplace(run.id, &run);
+    ids.push_back(run.id);
+  }
+  Originals originals;
+  for (const storage::LikelyCopy& copy : reader.likely_copies(ids)) {
+    const storage::RunRecord& run = *by_id.at(copy.run);
+    const auto& times = run.summary.step_time_s;
+    if (!times) continue;  // it changed since it was read
+    bool is_sure = times->count >= kStepsThatTell;
+    if (!is_sure) {
+      const auto others = reader.listed_runs(std::array{copy.original});
+      const std::string bytes = content_key_of(reader, run).by_bytes;
+      is_sure = !bytes.empty() && !others.empty() &&
+                content_key_of(reader, others.front()).by_bytes == bytes;
+    }
+    if (is_sure) originals.emplace(copy.run, copy.original);
+  }
+  return originals;
+}
+
+std::optional<storage::RunId> original_in(const Originals& originals, storage::RunId run) {
+  const auto found = originals.find(run);
+  return found == originals.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::vector<std::string> names_of_workload(const parser::Catalog& catalog,

@@ -2,6 +2,7 @@
 // A window whose statistics are stored costs no step to be read.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +46,14 @@ parser::ComparedRun unmeasured_run(storage::Reader& reader, const storage::RunRe
 // times: equal for logs that begin alike and are equal in size and in every statistic of their
 // window's step times; of a few steps these tell nothing.
 parser::ContentKey content_key_of(storage::Reader& reader, const storage::RunRecord& run);
+
+// The runs of a list whose logs have the bytes of another run's: the run that counts for both, the
+// first of them that is complete and has no mark, or else the first. Only those are found whose
+// windows are alike, and that are no superseded runs.
+using Originals = std::map<storage::RunId, storage::RunId>;
+Originals originals_of(storage::Reader& reader, std::span<const storage::RunRecord> runs);
+// Nothing where the run has none.
+std::optional<storage::RunId> original_in(const Originals& originals, storage::RunId run);
 
 // What runs of the workload may call it, for a filter: its name and all aliases. A name that the
 // catalog does not know stands for itself; the empty one for every run.

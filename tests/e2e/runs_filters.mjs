@@ -32,6 +32,23 @@ describe("the filters of runs", () => {
     });
   });
 
+  test("finds all that ended badly by one choice, and by the link of each such run", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await choose(page, "status", "ended badly");
+      await page.waitForURL(/status=ended_badly/);
+      await untilShown(page, "status=ended_badly");
+      for (const text of await cells(page, "status").allInnerTexts()) {
+        assert.match(text, /failed|incomplete|invalid|no data|hung/);
+      }
+      const { runs } = await daemon.get("/api/v1/runs?status=failed&limit=1");
+      await page.goto(`${daemon.url}/runs/${runs[0].id}`);
+      await page.getByRole("link", { name: "runs like it that ended badly" }).click();
+      await page.waitForURL(/\/runs\?status=ended_badly&workload=/);
+      await page.locator(`table.runs tr[data-run="${runs[0].id}"]`).waitFor();
+    });
+  });
+
   test("filters by several values, by marks and by figures", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();

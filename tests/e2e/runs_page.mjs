@@ -32,6 +32,20 @@ describe("the runs page", () => {
     });
   });
 
+  test("says which runs are copies, with the way to the run that counts", async () => {
+    const query = `q=gpus${kManyGpus}_`;
+    const { runs } = await daemon.get(`/api/v1/runs?limit=100&${query}`);
+    const copy = runs.find((run) => run.copy_of !== null);
+    await withPage(browser, `${daemon.url}/runs?${query}`, {}, async (page) => {
+      const row = page.locator(`table.runs tr[data-run="${copy.id}"]`);
+      await row.getByRole("link", { name: `copy of run ${copy.copy_of}` }).waitFor();
+      await row.locator("a.name").click();
+      const note = page.locator(".run-head").getByText("Its log has the bytes of");
+      await note.getByRole("link", { name: `run ${copy.copy_of}` }).click();
+      await page.waitForURL(`${daemon.url}/runs/${copy.copy_of}`);
+    });
+  });
+
   test("holds only the rows on the screen, however far one scrolls", async () => {
     const { total } = await daemon.get("/api/v1/runs?limit=1");
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {

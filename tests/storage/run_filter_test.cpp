@@ -137,6 +137,44 @@ TEST(RunClusters, ARunThatNamesNoneIsOfItsTrees) {
   EXPECT_EQ(reader.tree_clusters().of(of_two, std::nullopt), "");
 }
 
+// A hung run is not called failed, and one that still runs may hang.
+TEST(RunEnds, OneFilterFindsAllThatEndedBadly) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  const RootId root = writer.upsert_root("/logs", "");
+  using parser::RunStatus;
+  std::vector<IngestBatch> batches;
+  const auto add = [&](const char* name, RunStatus status, const char* cause) {
+    batches.push_back(make_batch(root, name, 1));
+    batches.back().summary.status = status;
+    batches.back().summary.failure_cause = cause;
+  };
+  add("failed", RunStatus::failed, "cuda_oom");
+  add("stopped", RunStatus::incomplete, "");
+  add("hung", RunStatus::incomplete, "hung");
+  add("hangs", RunStatus::running, "hung");
+  add("invalid", RunStatus::invalid, "");
+  add("empty", RunStatus::no_data, "");
+  add("runs", RunStatus::running, "");
+  add("complete", RunStatus::complete, "");
+  writer.commit(batches);
+  Reader reader(database.path());
+  const auto found = [&](std::vector<RunStatus> statuses) {
+    RunQuery query;
+    query.filter.ended_badly = true;
+    query.filter.status = std::move(statuses);
+    std::vector<std::string> paths;
+    for (const RunRecord& run : reader.runs(query).runs) paths.push_back(run.relative_path);
+    EXPECT_EQ(reader.run_count(query.filter), static_cast<std::int64_t>(paths.size()));
+    return paths;
+  };
+  EXPECT_THAT(found({}), testing::UnorderedElementsAre("failed", "stopped", "hung", "hangs",
+                                                       "invalid", "empty"));
+  EXPECT_THAT(found({RunStatus::complete}),
+              testing::UnorderedElementsAre("failed", "stopped", "hung", "hangs", "invalid",
+                                            "empty", "complete"));
+}
+
 TEST(RunFigures, FilterByRangeCauseAndMark) {
   const TemporaryDatabase database;
   Writer writer(database.options());

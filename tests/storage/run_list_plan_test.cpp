@@ -77,6 +77,7 @@ std::vector<NamedFilter> all_filters() {
   add_covered("release", [](F& filter) { filter.release = {"x"}; });
   add_covered("cluster", [](F& filter) { filter.cluster = {"x"}; });
   add_covered("status", [](F& filter) { filter.status = {parser::RunStatus::complete}; });
+  add_covered("ended badly", [](F& filter) { filter.ended_badly = true; });
   add_covered("since", [](F& filter) { filter.since = "2026"; });
   add_covered("before", [](F& filter) { filter.before = "2026"; });
   add_covered("root_id", [](F& filter) { filter.root_id = {1}; });

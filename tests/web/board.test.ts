@@ -178,6 +178,19 @@ test("a judged cell says why further runs do not count, and which failed since",
   assert.doesNotMatch(ofOne([reference({})], answers)[0]?.cells[0]?.words ?? "", /The newest of/);
 });
 
+test("a run that nothing marks says what it lacks, and a cell whether a run of it ended badly", () => {
+  const answers = scaling(standing(1, 0.97), "failed");
+  const cellOf = () => ofOne([reference({})], answers)[0]?.cells[0];
+  assert.equal(cellOf()?.endedBadly, true);
+  const [series] = answers.series;
+  assert.ok(series?.left_out[0] && series.left_out_groups[0]);
+  series.left_out[0].marks = [];
+  series.left_out[0].reason = "Its global batch size is not known.";
+  series.left_out_groups[0].marks = [];
+  assert.equal(cellOf()?.otherReasons.get(9), "Its global batch size is not known");
+  assert.equal(cellOf()?.endedBadly, false);
+});
+
 test("a run under way is told beside what those before it made of the cell", () => {
   const under = (stands: PublishedStanding | null) => {
     const answers = scaling(stands, null);
@@ -204,7 +217,7 @@ test("runs that do not count leave a cell failed or missing", () => {
   const failed = ofOne([reference({})], scaling(null, "failed"))[0]?.cells[0];
   assert.equal(
     failed?.words,
-    "30 runs that do not count: failed. The newest of those that did not complete is run 9, " +
+    "30 runs that do not count: failed. The newest of those that ended badly is run 9, " +
       "failed: all is lost.",
   );
   assert.equal(stateOf(scaling(null, "profiled")), "missing");
@@ -212,7 +225,7 @@ test("runs that do not count leave a cell failed or missing", () => {
   assert.equal(stateOf(scaling(standing(0.9, 0.89), "failed")), "below");
 });
 
-test("the newest run that did not complete says whether a cell failed or is invalid, and why", () => {
+test("the newest run that ended badly says whether a cell failed or is invalid, and why", () => {
   const answers = scaling(null, "failed");
   const [first] = answers.series[0]?.left_out ?? [];
   assert.ok(first);

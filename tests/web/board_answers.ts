@@ -69,6 +69,7 @@ export function scaling(stands: PublishedStanding | null, marks: LeftOutMark | n
     gpu_count: 512,
     marks: marks ? [{ mark: marks, reason: `${marks}: all is lost` }] : [],
     reason: "",
+    tokens_per_s_per_gpu: null as number | null,
     copy_of: null as number | null,
   };
   return {

@@ -35,6 +35,7 @@ const reference = (gpu_count: number): Reference => ({
 const cell = (gpuCount: number, changes: Partial<BoardCell> = {}): BoardCell => ({
   reference: reference(gpuCount),
   state: "missing",
+  endedBadly: false,
   words: "No run of this configuration was found.",
   standing: null,
   runs: [],

@@ -18,7 +18,13 @@ import { earlierRoots, failureParts } from "../../web/src/failure_parts";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
 import { agreementWords } from "../../web/src/agreement_words";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
-import { countableMarks, leftOutReasons, markWord, marksWords } from "../../web/src/mark_words";
+import {
+  countableMarks,
+  includableMarks,
+  leftOutReasons,
+  markWord,
+  marksWords,
+} from "../../web/src/mark_words";
 import { otherMfu } from "../../web/src/mfu_words";
 import { limitWords, outlookOf } from "../../web/src/outlook";
 import { isFinal } from "../../web/src/final_problem";
@@ -421,6 +427,16 @@ test("only marks of complete runs are offered to be counted together", () => {
     ["proxy", "profiled"],
   );
   assert.deepEqual(countableMarks([marked("running"), marked("superseded"), marked()]), []);
+});
+
+test("a mark is offered where a run has what is counted beside it", () => {
+  const run = (speed: number | null, ...marks: string[]) =>
+    ({ speed, marks: marks.map((mark) => ({ mark })) }) as never;
+  const offered = (...runs: never[]) =>
+    includableMarks(runs as { speed: number | null; marks: [] }[], ({ speed }) => speed !== null);
+  assert.deepEqual(offered(run(null, "failed", "no_data"), run(3, "traced")), ["traced"]);
+  assert.deepEqual(offered(run(2, "failed"), run(3, "failed", "proxy")), ["failed", "proxy"]);
+  assert.deepEqual(offered(run(null, "failed")), []);
 });
 
 test("MFU by other ways is told where it has a value, and another one than the document's", () => {

@@ -60,6 +60,15 @@ export function countableMarks(runs: readonly Marked[]): string[] {
   return [...new Set(complete.flatMap(({ marks }) => marks.map(({ mark }) => mark)))];
 }
 
+// The marks by which runs would count that have what is counted. Of one that failed before its
+// window, or whose log counts as another run's, none would change the answer.
+export function includableMarks<T extends Marked>(
+  runs: readonly T[],
+  hasResult: (run: T) => boolean,
+): string[] {
+  return [...new Set(runs.filter(hasResult).flatMap(({ marks }) => marks.map(({ mark }) => mark)))];
+}
+
 export function leftOutReasons({
   marks,
   status,

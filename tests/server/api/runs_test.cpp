@@ -223,6 +223,10 @@ TEST_F(RunList, TakesSeveralValuesOfAFilter) {
   const auto count = [&](const Pairs& query) { return get_json("/api/v1/runs", query)["total"]; };
   const auto of = [&](const char* status) { return count({{"status", status}}).get<int>(); };
   EXPECT_EQ(count({{"status", "complete"}, {"status", "failed"}}), of("complete") + of("failed"));
+  EXPECT_EQ(of("ended_badly"), of("failed") + of("incomplete") + of("invalid") + of("no_data"));
+  EXPECT_EQ(count({{"status", "ended_badly"}, {"status", "complete"}}), count({}));
+  EXPECT_NE(get_detail("/api/v1/runs", {{"status", "hung"}}, 400).find("ended_badly"),
+            std::string::npos);
   EXPECT_EQ(count({{"experiment", "alpha"}, {"experiment", "beta"}, {"experiment", "beta"}}), 4);
   EXPECT_EQ(count({{"failure_cause", "time_limit"}, {"failure_cause", "hung"}}),
             count({{"failure_cause", "time_limit"}}));

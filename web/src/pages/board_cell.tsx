@@ -2,6 +2,7 @@
 // it. Esc closes it.
 import { CopyButton } from "../parts/copy_buttons";
 import { Instant } from "../parts/values";
+import { endedBadlyHref } from "../ended_badly";
 import { formatCount, formatPlural, formatSeconds } from "../format";
 import {
   documentOf,
@@ -108,6 +109,13 @@ export function OpenCell({ cell, cluster, newest, onClose }: Props) {
           </a>
         </p>
       )}
+      {cell.endedBadly && (
+        <p>
+          <a href={endedBadlyHref({ ...selectionOf(cell), cluster: clusterKey(cluster) })}>
+            Its runs that ended badly
+          </a>
+        </p>
+      )}
       {cell.repeats > 0 && <Command cell={cell} />}
     </section>
   );
@@ -132,6 +140,9 @@ function Command({ cell }: { cell: BoardCell }) {
     </>
   );
 }
+
+// As the list of runs is asked for it.
+const clusterKey = (name: string | null) => (name === kNoCluster ? "none" : name);
 
 function selectionOf({ reference }: BoardCell) {
   const { workload, model_size, dtype, gpu_type, gpu_count } = reference;

@@ -96,6 +96,7 @@ function Suite({ suite }: { suite: SuiteStanding }) {
           <RunLinks
             ids={[...one.cell.runs, ...one.cell.profiled]}
             count={one.cell.runCount + one.cell.profiledCount}
+            reasons={one.cell.otherReasons}
           />,
         ])}
       />

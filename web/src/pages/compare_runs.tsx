@@ -1,6 +1,7 @@
 // The runs that are compared, with what each amounts to.
 import type { ComparedRun, Comparison, RunGroup } from "../api/types";
 import { formatNumber, formatPlural, formatSpeed, kUnknown, tellingFolders } from "../format";
+import { includableMarks, markWord } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { MeasuredOver } from "../parts/measured_over";
 import { StatusMark } from "../parts/status_mark";
@@ -62,13 +63,19 @@ export function ComparedRuns({ comparison, telling }: Props) {
           </tbody>
         </table>
       </div>
-      <LeftOutRuns runs={leftOut.map((run) => ({ ...run, reason: run.exclusion ?? "" }))} />
+      <LeftOutRuns
+        runs={leftOut.map((run) => ({ ...run, reason: run.exclusion ?? "" }))}
+        offered={includableMarks(leftOut, hasResult)}
+      />
       {comparison.runs.length >= kPicksMin && (
         <GroupsForm key={comparison.runs.map(({ id }) => id).join()} runs={comparison.runs} />
       )}
     </section>
   );
 }
+
+const hasResult = (run: ComparedRun) =>
+  run.step_time_s_mean !== null || run.tokens_per_s_per_gpu !== null;
 
 interface RowProps {
   run: ComparedRun;
@@ -92,7 +99,7 @@ function RunRow({ run, groups, telling }: RowProps) {
             tellingFolders(run.experiment, run.path),
             run.job_id !== null && `job ${run.job_id}`,
             telling,
-            ...run.marks.map(({ mark }) => mark),
+            ...run.marks.map(({ mark }) => markWord(mark)),
           ]
             .filter(Boolean)
             .join(" · ")}

@@ -155,7 +155,7 @@ function Told({ history }: { history: History }) {
   const run = queryValue("run");
   const entry = run ? leftOutEntry(history, Number(run)) : null;
   const others = sectionlessLeftOut(history).filter(({ id }) => id !== entry?.id);
-  const leftOut = <LeftOutRuns runs={others} offers={entry ? "none" : "marks of complete runs"} />;
+  const leftOut = <LeftOutRuns runs={others} offered={entry ? [] : countableMarks(others)} />;
   if (history.series.length === 0) {
     return (
       <>

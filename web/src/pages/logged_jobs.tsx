@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { fetchRuns } from "../api/client";
 import { live } from "../api/live";
 import type { Job, Run } from "../api/types";
+import { endedBadlyHref } from "../ended_badly";
 import { formatCause, formatPlural, kUnknown } from "../format";
 import { OlderButton } from "../parts/older_button";
 import { Pending } from "../parts/pending";
@@ -37,6 +38,12 @@ export function LoggedJobs({ submitted }: { submitted: readonly Job[] }) {
         <span class="count">
           {jobs.length > 0 && formatPlural(jobs.length, "job")}
           {hasMore && ", the newest"}
+          {jobs.length > 0 && (
+            <>
+              {" · "}
+              <a href={endedBadlyHref()}>runs that ended badly</a>
+            </>
+          )}
         </span>
       </div>
       <Pending answer={answer} what="the jobs" />
@@ -96,6 +103,13 @@ function Outcome({ run }: { run: Run | undefined }) {
   );
 }
 
+// A log that was copied is no start of its own.
+function startNote(job: LoggedJob, run: Run): string {
+  if (run.copy_of !== null) return ` (copy of run ${run.copy_of})`;
+  const isOneOfSeveral = job.runs.length > 1;
+  return isOneOfSeveral && run.failure_cause ? ` (${formatCause(run.failure_cause)})` : "";
+}
+
 function Starts({ job }: { job: LoggedJob }) {
   return (
     <>
@@ -103,7 +117,7 @@ function Starts({ job }: { job: LoggedJob }) {
         <span key={run.id}>
           {at > 0 && ", "}
           <a href={`/runs/${run.id}`}>run {run.id}</a>
-          {job.runs.length > 1 && run.failure_cause && ` (${formatCause(run.failure_cause)})`}
+          {startNote(job, run)}
         </span>
       ))}
     </>

@@ -15,13 +15,13 @@ import {
   kUnknown,
   parseInstant,
 } from "../format";
+import { endedBadly, endedBadlyHref } from "../ended_badly";
 import { Sentences } from "../parts/sentences";
 import { StatusMark } from "../parts/status_mark";
 import { clusterWords } from "../cluster_words";
 import { markReasons } from "../mark_words";
 import { clusters } from "../state/clusters";
 import { runHistoryHref } from "../state/history";
-import { useOriginal } from "../state/original";
 import { nowMs } from "../state/service";
 import { zone } from "../state/zone";
 import { Ago, ExperimentName, gpuText, Instant } from "../parts/values";
@@ -38,6 +38,11 @@ export function RunHeader({ run }: { run: RunDetails }) {
       </h1>
       <p class={`verdict verdict-${run.status}`}>
         <StatusMark status={run.status} /> <span class="reason">{run.status_reason}</span>
+        {endedBadly(run) && (
+          <a class="sub" href={endedBadlyHref(configurationOf(run))}>
+            runs like it that ended badly
+          </a>
+        )}
       </p>
       {run.failure_cause === "hung" && <Hung run={run} silentS={run.silent_s ?? 0} />}
       <Notes run={run} />
@@ -89,6 +94,14 @@ export function RunHeader({ run }: { run: RunDetails }) {
     </header>
   );
 }
+
+const configurationOf = ({ workload, model_size, dtype, gpu_type, gpu_count }: RunDetails) => ({
+  workload,
+  model_size,
+  dtype,
+  gpu_type,
+  gpu_count,
+});
 
 // The silence goes on; how long it is by now follows from when the log last grew.
 function Hung({ run, silentS }: { run: RunDetails; silentS: number }) {
@@ -153,12 +166,12 @@ function Notes({ run }: { run: RunDetails }) {
   if (run.lines_too_long > 0) {
     notes.push(`${formatPlural(run.lines_too_long, "line")} over 1 MiB left out.`);
   }
-  const original = useOriginal(run);
+  const original = run.copy_of;
   const copied = original !== null && (
     <>
       <b class="mark">copy</b> Its log has the bytes of <a href={`/runs/${original}`}>run {original}</a>
-      , which counts for both: this one is in no history or cell of the board, and in no comparison
-      with run {original}.
+      : they are one run, and where both would count, in a comparison, or in the history and the
+      board of one cluster, run {original} alone does.
     </>
   );
   const rewritten = run.is_superseded && (

@@ -303,6 +303,8 @@ function PublishedCell({ speed }: { speed: number | null }) {
   );
 }
 
+const kCopyReason = "Its log has the same bytes: where both would count, that run does.";
+
 function NameCell({ run }: { run: Run }) {
   const [head, tail] = splitExperiment(runName(run));
   const notes = [
@@ -326,6 +328,11 @@ function NameCell({ run }: { run: Run }) {
       </a>
       <span class="sub">
         <Marks marks={run.marks} />
+        {run.copy_of !== null && (
+          <a class="mark" href={`/runs/${run.copy_of}`} title={kCopyReason}>
+            copy of run {run.copy_of}
+          </a>
+        )}
         {notes.join(" · ")}
       </span>
     </>

@@ -30,6 +30,7 @@ import {
 } from "../format";
 import { kNoCluster } from "../cluster_words";
 import { differencesText } from "../series_words";
+import { includableMarks } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { OlderRuns } from "../parts/older_runs";
@@ -89,6 +90,9 @@ function labelOf(name: string, { differences }: ScalingSeries): string {
   return differences.length > 0 ? `${name}, ${differencesText(differences)}` : name;
 }
 
+const hasRate = (run: ScalingSeries["left_out"][number]) =>
+  run.tokens_per_s_per_gpu !== null && run.copy_of === null;
+
 function AllSeries({ scaling }: { scaling: Scaling }) {
   const workload = queryValue("workload");
   const shown = scaling.series.filter(
@@ -97,6 +101,7 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
   const clusters = [...new Set(scaling.series.map(({ cluster }) => cluster))];
   const measured = shown.filter((series) => series.points.length > 0);
   const empty = shown.filter((series) => series.points.length === 0);
+  const notCounted = empty.flatMap((series) => series.left_out);
   return (
     <>
       <div class="filters">
@@ -117,7 +122,8 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
         />
       ))}
       <LeftOutRuns
-        runs={[...empty.flatMap((series) => series.left_out), ...scaling.unplaced]}
+        offered={includableMarks(notCounted, hasRate)}
+        runs={[...notCounted, ...scaling.unplaced]}
         count={countOf([
           ...empty.flatMap((series) => series.left_out_groups),
           ...scaling.unplaced_groups,
@@ -209,7 +215,11 @@ function Series({ name, series }: { name: string; series: ScalingSeries }) {
         table={() => scalingTable(series)}
         pictures={() => section.current?.querySelectorAll<SVGSVGElement>(".scaling-plot svg") ?? []}
       />
-      <LeftOutRuns runs={series.left_out} count={countOf(series.left_out_groups)} />
+      <LeftOutRuns
+        runs={series.left_out}
+        count={countOf(series.left_out_groups)}
+        offered={includableMarks(series.left_out, hasRate)}
+      />
     </section>
   );
 }

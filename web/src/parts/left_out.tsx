@@ -1,7 +1,7 @@
 // Runs that do not count, each with its reason, and the way to count them all the same.
 import type { RunMark } from "../api/types";
 import { formatPlural } from "../format";
-import { countableMarks } from "../mark_words";
+import { markWord } from "../mark_words";
 import { queryValue, setQuery } from "../state/page_query";
 import { PassingButton } from "./passing_button";
 import { breakable } from "./values";
@@ -15,14 +15,6 @@ interface LeftOut {
 }
 
 const kNamed = 100;
-
-type Offers = "every mark" | "marks of complete runs" | "none";
-
-function marksOffered(runs: LeftOut[], offers: Offers): string[] {
-  if (offers === "none") return [];
-  if (offers === "marks of complete runs") return countableMarks(runs);
-  return [...new Set(runs.flatMap((run) => run.marks.map(({ mark }) => mark)))];
-}
 
 const summaryBeside = (button: HTMLElement) =>
   button.closest(".left-out")?.querySelector<HTMLElement>("summary");
@@ -50,29 +42,25 @@ export function LeftOutList({ runs, count = runs.length }: Pick<Props, "runs" | 
 interface Props {
   runs: LeftOut[];
   count?: number; // how many there are, where not all of them are given
-  // Which marks can be counted by a press: those of complete runs where the others would spoil what
-  // is made of the runs.
-  offers?: Offers;
+  offered: readonly string[]; // the marks by which some of them would count
 }
 
-export function LeftOutRuns({ runs, count = runs.length, offers = "every mark" }: Props) {
+export function LeftOutRuns({ runs, count = runs.length, offered }: Props) {
   const included = queryValue("include");
   const known = included ? included.split(",") : [];
-  const more = marksOffered(runs, offers).filter(
-    (mark) => mark !== "no_data" && !known.includes(mark),
-  );
+  const more = offered.filter((mark) => !known.includes(mark));
   if (runs.length === 0 && !included) return null;
   return (
     <div class="left-out">
       <LeftOutList runs={runs} count={count} />
       {more.length > 0 && (
         <button type="button" onClick={() => setQuery("include", [...known, ...more].join(","))}>
-          Count those that are {more.join(", ")}
+          Count those that are {more.map(markWord).join(", ")}
         </button>
       )}
       {included && (
         <PassingButton class="quiet" heir={summaryBeside} onClick={() => setQuery("include", "")}>
-          Leave {included.replaceAll(",", ", ")} out again
+          Leave {known.map(markWord).join(", ")} out again
         </PassingButton>
       )}
     </div>

@@ -1,7 +1,9 @@
 // A run's status as shape, colour and word, so that none of them is needed alone.
 import type { RunStatus } from "../api/types";
+import { kEndedBadly } from "../ended_badly";
 
-const kWords: Record<RunStatus, string> = {
+const kWords: Record<RunStatus | typeof kEndedBadly, string> = {
+  ended_badly: "ended badly",
   running: "running",
   complete: "complete",
   incomplete: "incomplete",

@@ -3,13 +3,13 @@
 // (release, framework …) that was measured last, proxies where the published result is a proxy's,
 // whole models where it is a model's. Pure.
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
+import { kOverAndNotComplete } from "../ended_badly";
 import { formatCount, formatWorkload, type Zone } from "../format";
 import { differencesText, type DifferingValue } from "../series_words";
 import {
   cellKey,
   failedWords,
   hasProxy,
-  kFailedMarks,
   measuredByKey,
   msOf,
   nothingMeasured,
@@ -38,6 +38,7 @@ export interface BoardCell {
   runCount: number;
   variants: Variant[]; // of earlier environments, releases …
   isRunning: boolean; // a run of it is under way, whatever its state
+  endedBadly: boolean; // some run of it did
   others: number[]; // that do not count: failed, profiled, held against no published result …
   otherCount: number;
   otherReasons: Map<number, string>; // why each of `others` does not
@@ -82,6 +83,7 @@ function cellOf(reference: Reference, measured: Measured, zone: Zone): BoardCell
   const { environments, marks, others, otherCount, otherReasons } = measured;
   const { profiled, profiledCount } = measured;
   const isRunning = marks.has("running");
+  const endedBadly = kOverAndNotComplete.some((mark) => marks.has(mark));
   const [newest] = environments;
   const base = {
     reference,
@@ -90,6 +92,7 @@ function cellOf(reference: Reference, measured: Measured, zone: Zone): BoardCell
     runCount: newest?.runCount ?? 0,
     variants: variantsOf(environments),
     isRunning,
+    endedBadly,
     others,
     otherCount,
     otherReasons,
@@ -114,7 +117,7 @@ function cellOf(reference: Reference, measured: Measured, zone: Zone): BoardCell
     const words = sentences("A run is under way.", measured.otherKinds.size > 1 ? left : "");
     return { ...base, state: "running", words, repeats: 2 };
   }
-  if (kFailedMarks.some((mark) => marks.has(mark))) {
+  if (endedBadly) {
     const state = kStatesOfFailed[measured.newestFailed?.mark ?? ""] ?? "failed";
     return { ...base, state, words: sentences(left, failedWords(measured)), repeats: 3 };
   }

@@ -1,9 +1,10 @@
 // What the runs page shows, as its URL says it: filters, order and picks. Pure.
-import type { RunStatus } from "../api/types";
+import { kEndedBadly } from "../ended_badly";
 import { kOfCompleteRuns } from "../mark_words";
 import { readPicks } from "./picks";
 
-export const kStatuses: RunStatus[] = [
+export const kStatuses: readonly string[] = [
+  kEndedBadly,
   "running",
   "complete",
   "incomplete",

@@ -1,5 +1,6 @@
 // Whether a run that changed still belongs to the list, as far as the page can tell. Pure.
 import type { Run } from "../api/types";
+import { endedBadly, kEndedBadly } from "../ended_badly";
 import { parseInstant } from "../format";
 import { kAddressKeys, kChoiceKeys, kRangeKeys, type ListKey, type ListState } from "./list_state";
 
@@ -13,6 +14,7 @@ export function filterValue(run: Run, key: Exclude<ListKey, "mark">): string | n
 
 function isWanted(run: Run, key: Exclude<ListKey, "mark">, wanted: readonly string[]): boolean {
   if (wanted.length === 0) return true;
+  if (key === "status" && wanted.includes(kEndedBadly) && endedBadly(run)) return true;
   if (key === "workload") return true; // the server knows its names, and it is that of the list
   const value = filterValue(run, key);
   if (key === "cluster" && !value) return wanted.includes("none");

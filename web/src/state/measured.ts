@@ -2,6 +2,7 @@
 // those that count by their environment (release, framework, layout …), the newest first, and those
 // that do not. Pure.
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
+import { kOverAndNotComplete } from "../ended_badly";
 import { formatCount, formatDay, formatPlural, formatWorkload, type Zone } from "../format";
 import { markWord, marksWords } from "../mark_words";
 import { differenceBetween, type DifferingValue } from "../series_words";
@@ -123,16 +124,23 @@ function addPoints(at: CellAt, series: Series): void {
   }
 }
 
-export const kFailedMarks = ["failed", "incomplete", "invalid", "no_data"];
-
 // A log that was rewritten has the launch of the one that stands in its place, which is the newer.
 function addFailed(cell: Measured, run: Series["left_out"][number]): void {
-  const mark = run.marks.find((one) => kFailedMarks.includes(one.mark));
+  const mark = run.marks.find((one) => kOverAndNotComplete.includes(one.mark));
   if (!mark) return;
   const known = cell.newestFailed;
   const at = timeOf(run);
   const later = known ? msOf(at) - msOf(known.at) || run.id - known.id : 1;
   if (later > 0) cell.newestFailed = { id: run.id, ...mark, at };
+}
+
+// A run without a mark lacks what its rate takes, and its reason says what.
+function whyLeftOut(
+  { copy_of: original, reason }: Series["left_out"][number],
+  marks: readonly string[],
+): string {
+  if (original !== null) return `a copy of run ${original}`;
+  return marks.length > 0 ? marksWords(marks) : reason.replace(/\.$/, "");
 }
 
 function addLeftOut(at: CellAt, series: Series): void {
@@ -141,8 +149,7 @@ function addLeftOut(at: CellAt, series: Series): void {
     const marks = run.marks.map(({ mark }) => mark);
     const cell = at(keyOf(series, run.gpu_count, hasProxy(marks)));
     const { copy_of: original } = run;
-    const why = original === null ? marksWords(otherMarks(marks)) : `a copy of run ${original}`;
-    addOther(cell, run.id, why);
+    addOther(cell, run.id, whyLeftOut(run, otherMarks(marks)));
     addFailed(cell, run);
     if (isProfiledOnly(marks) && original === null) cell.profiled.push(run.id);
   }
@@ -216,10 +223,10 @@ export function othersWords({ otherCount: count, otherKinds: kinds }: Measured):
   return `${formatPlural(count, "run")} that ${verb} not count: ${named.join(", ")}.`;
 }
 
-// "The newest of those that did not complete is run 9, invalid: …"
+// "The newest of those that ended badly is run 9, invalid: …"
 export function failedWords({ newestFailed: run }: Measured): string {
   if (!run) return "";
   const reason = run.reason.replace(`${run.mark}: `, "").replace(/\.$/, "");
   const why = `${markWord(run.mark)}: ${reason}`;
-  return `The newest of those that did not complete is run ${run.id}, ${why}.`;
+  return `The newest of those that ended badly is run ${run.id}, ${why}.`;
 }

@@ -1,0 +1,54 @@
+#include "storage/log_copies.h"
+
+#include <fmt/format.h>
+
+namespace llmb::storage {
+namespace {
+
+// Of runs with one mean step time so many are looked at, by id: thousands have it where somebody
+// copied one log thousands of times, or made logs up, and a page of a list asks for each of its
+// runs.
+constexpr int kAlikeMax = 32;
+
+// As Reader::log_ends() has it; NULL where it is not known.
+std::string head_of(const char* run) {
+  return fmt::format(
+      "nullif(coalesce((SELECT head_hash FROM log_cursor WHERE run_id = {0}.id),"
+      " (SELECT head_hash FROM pushed_run WHERE run_id = {0}.id)), 0)",
+      run);
+}
+
+}  // namespace
+
+std::string likely_copies_sql(const SqlDialect& dialect) {
+  std::string columns;
+  std::string alike;
+  for (const char* const column : {"size_bytes", "step_time_s_count", "step_time_s_stddev_sample",
+                                   "step_time_s_min", "step_time_s_max"}) {
+    columns += fmt::format("near.{}, ", column);
+    alike += fmt::format("other.{0} IS NOT DISTINCT FROM run.{0} AND ", column);
+  }
+  return fmt::format(
+      "SELECT run.id, (SELECT other.id FROM (SELECT near.id, {}near.status, near.marks"
+      " FROM run AS near WHERE near.step_time_s_mean = run.step_time_s_mean"
+      " AND near.is_superseded = 0 ORDER BY near.id LIMIT {}) AS other WHERE {}{} = {}"
+      " ORDER BY other.status <> 'complete' OR other.marks <> 0, other.id LIMIT 1)"
+      " FROM run WHERE run.id{} AND run.is_superseded = 0",
+      columns, kAlikeMax, alike, head_of("other"), head_of("run"), dialect.is_in_list);
+}
+
+std::vector<LikelyCopy> find_likely_copies(Connection& connection, std::span<const RunId> ids) {
+  if (ids.empty()) return {};
+  const SqlDialect& dialect = connection.dialect();
+  Statement& select = connection.kept(likely_copies_sql(dialect));
+  select.text(dialect.list_text(ids));
+  std::vector<LikelyCopy> copies;
+  while (select.step()) {
+    const RunId run = select.read_integer();
+    const RunId original = select.read_optional_integer().value_or(run);
+    if (original != run) copies.push_back({run, original});
+  }
+  return copies;
+}
+
+}  // namespace llmb::storage

@@ -1,0 +1,21 @@
+// LogCopies: which runs of a list are of a log that lies elsewhere, too, without reading what
+// either log holds: by an index of mean step times, then by all that two rows have of two logs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/connection.h"
+#include "storage/run_query.h"
+
+namespace llmb::storage {
+
+// As Reader::likely_copies(). Inside a read transaction of the caller's.
+std::vector<LikelyCopy> find_likely_copies(Connection& connection, std::span<const RunId> ids);
+
+// How that is asked; its one parameter is the list of ids. For whoever wants to know how an engine
+// answers.
+std::string likely_copies_sql(const SqlDialect& dialect);
+
+}  // namespace llmb::storage
