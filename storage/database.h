@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "parser/statistics/tree_clusters.h"
+#include "storage/failure_records.h"
 #include "storage/job_records.h"
 #include "storage/push_records.h"
 #include "storage/records.h"
@@ -164,6 +165,8 @@ class Reader {
   RunPage runs(const RunQuery& query);
   std::int64_t run_count(const RunFilter& filter);
   RunChoices run_choices();
+  // What ended the runs that match.
+  FailureCounts failure_counts(const RunFilter& filter);
   std::optional<RunRecord> run(RunId id);  // with all its parts
   // Of those that match, the `limit` that were launched last, as RunSortKey::launched_at has it:
   // by id.

@@ -10,6 +10,7 @@
 #include "storage/removed_log_rows.h"
 #include "storage/root_cluster.h"
 #include "storage/run_choices.h"
+#include "storage/run_failures.h"
 #include "storage/run_list.h"
 #include "storage/run_rows.h"
 #include "storage/run_versions.h"
@@ -152,6 +153,12 @@ RunPage Reader::runs(const RunQuery& query) {
 
 RunChoices Reader::run_choices() {
   return impl_->ask([&] { return read_run_choices(impl_->connection); });
+}
+
+FailureCounts Reader::failure_counts(const RunFilter& filter) {
+  return impl_->ask([&] {
+    return count_failures(impl_->connection, with_unnamed_runs(impl_->connection, filter));
+  });
 }
 
 std::int64_t Reader::run_count(const RunFilter& filter) {

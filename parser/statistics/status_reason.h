@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "parser/foundation/instant.h"
 #include "parser/log_facts.h"
@@ -19,6 +20,10 @@ inline constexpr double kHungAtLeastS = 120;
 // That a log hangs is an alarm: of one that is silent for a day when it is looked at, nobody is
 // told in time. Its reason says since when.
 inline constexpr double kHungLessThanS = 86'400;
+
+// In the reason of a complete run behind whose data a failure came: nothing else that is stored of
+// it says so.
+inline constexpr std::string_view kFailedAfterDataWords = "came when the data was complete";
 
 // What is known of the segment that counts when its status is decided. The pointers are into
 // LogFacts, or null.

@@ -33,6 +33,7 @@ struct Route {
 constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/choices", get_choices, Work::quick},
     Route{"GET", "/api/v1/experiments", get_experiments, Work::quick},
+    Route{"GET", "/api/v1/failures", get_failures, Work::computing},
     Route{"GET", "/api/v1/runs", get_runs, Work::quick},
     Route{"GET", "/api/v1/runs.csv", get_runs_csv, Work::computing},
     Route{"GET", "/api/v1/runs.ndjson", get_runs_ndjson, Work::computing},

@@ -9,6 +9,7 @@ namespace llmb::api {
 
 http::Response get_choices(Context& context, const http::Request& request);
 http::Response get_experiments(Context& context, const http::Request& request);
+http::Response get_failures(Context& context, const http::Request& request);
 http::Response get_runs(Context& context, const http::Request& request);
 http::Response get_run(Context& context, const http::Request& request);
 http::Response get_runs_csv(Context& context, const http::Request& request);

@@ -109,6 +109,7 @@ int run_command_line(int argc, char** argv) {
   add_compare_command(app, exit_code);
   add_scaling_command(app, exit_code);
   add_history_command(app, exit_code);
+  add_failures_command(app, exit_code);
   add_agreement_command(app, exit_code);
   add_audit_command(app, exit_code);
   add_doctor_command(app, exit_code);

@@ -26,6 +26,8 @@ void add_token_command(CLI::App& app, int& exit_code);
 void add_compare_command(CLI::App& app, int& exit_code);
 void add_scaling_command(CLI::App& app, int& exit_code);
 void add_history_command(CLI::App& app, int& exit_code);
+// What ended the runs of a database.
+void add_failures_command(CLI::App& app, int& exit_code);
 // What other tools would report for a log, and why.
 void add_agreement_command(CLI::App& app, int& exit_code);
 // Recomputes the published figures of the catalog.

@@ -8,6 +8,7 @@ import "./run_page.mjs";
 import "./compare_page.mjs";
 import "./scaling_page.mjs";
 import "./history_page.mjs";
+import "./failures_page.mjs";
 import "./other_pages.mjs";
 import "./jobs_page.mjs";
 import "./health_page.mjs";

@@ -38,6 +38,7 @@ const kPages = [
   ["compare", comparePath, "table.compared"],
   ["scaling", async () => "/scaling", ".scaling-plot"],
   ["history", async () => "/history?days=any", ".history-plot"],
+  ["failures", async () => "/failures", ".failure-bars"],
   ["references", async () => "/references?findings=only", "td.found"],
   ["jobs", async () => "/jobs", ".panel"],
   ["health", async () => "/health", ".facts"],

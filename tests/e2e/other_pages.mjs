@@ -114,7 +114,7 @@ describe("everywhere", () => {
 
   test("the pages are reached from each other", async () => {
     await withPage(browser, `${daemon.url}/`, {}, async (page) => {
-      for (const title of ["Runs", "Scaling", "History", "References", "Jobs", "Health", "Board"]) {
+      for (const title of ["Runs", "Scaling", "History", "Failures", "References", "Jobs", "Health", "Board"]) {
         await page.getByRole("link", { name: title, exact: true }).click();
         await page.getByRole("heading", { level: 1, name: title }).waitFor();
         await until(

@@ -6,6 +6,7 @@ import "./styles/runs.css";
 import "./styles/run.css";
 import "./styles/results.css";
 import "./styles/history.css";
+import "./styles/failures.css";
 import "./styles/evidence.css";
 import "./styles/pages.css";
 import "./styles/stacked.css";
@@ -15,6 +16,7 @@ import { startLive } from "./api/live";
 import { Frame } from "./parts/frame";
 import { BoardPage } from "./pages/board_page";
 import { ComparePage } from "./pages/compare_page";
+import { FailuresPage } from "./pages/failures_page";
 import { HealthPage } from "./pages/health_page";
 import { HistoryPage } from "./pages/history_page";
 import { JobPage } from "./pages/job_page";
@@ -42,6 +44,7 @@ function App() {
       {page.name === "compare" && <ComparePage />}
       {page.name === "scaling" && <ScalingPage />}
       {page.name === "history" && <HistoryPage />}
+      {page.name === "failures" && <FailuresPage />}
       {page.name === "unknown" && <UnknownPage />}
     </Frame>
   );

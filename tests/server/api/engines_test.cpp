@@ -150,7 +150,10 @@ class Engines : public ApiTest {
         }
       }
     }
-    for (const Pairs& filter : filters) questions.emplace_back("/api/v1/experiments", filter);
+    for (const Pairs& filter : filters) {
+      questions.emplace_back("/api/v1/experiments", filter);
+      questions.emplace_back("/api/v1/failures", filter);
+    }
     questions.emplace_back("/api/v1/choices", Pairs{});
     return questions;
   }

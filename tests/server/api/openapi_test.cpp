@@ -1,6 +1,7 @@
 // openapi.json against the routes, and against what the API really answers: every documented
 // field occurs, and no other does.
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <set>
@@ -117,6 +118,7 @@ class OpenApi : public ApiTest {
     cluster_ = std::make_unique<StandInCluster>(folder_, storage_options_, events_);
     restart_api([this](ApiOptions& options) { cluster_->connect(options); });
     fill();
+    add_ended_runs();
     authorization_ = cluster_->authorization("ci", "submit");
     restart_api([this](ApiOptions& options) {
       cluster_->connect(options);
@@ -148,6 +150,18 @@ class OpenApi : public ApiTest {
     request.body = R"({"workload": "pretrain_nemotron4", "model_size": "15b", "dtype": "bf16",
       "gpu_type": "h100", "scale": 64, "proxy": true})";
     return Json::parse(*answer(request).body);
+  }
+
+  // One that failed on a node, and one of which nothing shows why it ended.
+  void add_ended_runs() {
+    auto killed = sample_batch(root_, "killed", 51, 20, 7.5);
+    killed.facts.events = {{parser::LogEvent::Kind::failure, "worker_killed",
+                            "srun: error: gpu-05: task 2: Killed", 9'000, 21}};
+    killed.summary.failure_cause = "worker_killed";
+    auto stopped = sample_batch(root_, "stopped", 52, 20, 7.5);
+    stopped.summary.status = parser::RunStatus::incomplete;
+    stopped.summary.failure_cause.clear();
+    writer_->commit(std::array{killed, stopped});
   }
 
   // Every run of this database as a run of cluster eos.
@@ -265,6 +279,7 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/runs/{id}/insight", varied + "/insight"},
       {"/api/v1/choices", "/api/v1/choices"},
       {"/api/v1/experiments", "/api/v1/experiments"},
+      {"/api/v1/failures", "/api/v1/failures"},
       {"/api/v1/jobs", "/api/v1/jobs"},
       {"/api/v1/jobs/{id}", "/api/v1/jobs/1"},
       {"/api/v1/jobs/{id}/log", "/api/v1/jobs/1/log"},

@@ -3,6 +3,7 @@ import type {
   Audit,
   Comparison,
   DryRunList,
+  Failures,
   History,
   Job,
   JobDetails,
@@ -160,6 +161,8 @@ export const fetchScaling = (query: URLSearchParams, signal?: AbortSignal) =>
   get<Scaling>(`/scaling?${query}`, signal);
 export const fetchHistory = (query: URLSearchParams, signal?: AbortSignal) =>
   get<History>(`/history?${query}`, signal);
+export const fetchFailures = (query: URLSearchParams, signal?: AbortSignal) =>
+  get<Failures>(`/failures?${query}`, signal);
 export const fetchRecipes = (signal?: AbortSignal) =>
   get<{ recipes: Recipe[] }>("/recipes", signal);
 export const fetchReferences = (signal?: AbortSignal) =>

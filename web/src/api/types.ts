@@ -2,6 +2,7 @@
 // for the parts that stand inside another schema. null means "not known".
 import type {
   Comparison,
+  Failures,
   History,
   RunAgreement,
   RunList,
@@ -19,6 +20,7 @@ export type {
   DryRun,
   DryRunList,
   Failure,
+  Failures,
   History,
   HistoryLeftOut,
   Job,
@@ -87,6 +89,9 @@ export type PublishedPoint = ScalingSeries["published"][number];
 
 export type HistorySeries = History["series"][number];
 export type HistoryChange = HistorySeries["changes"][number];
+
+export type FailurePeriod = Failures["periods"][number];
+export type FailureNode = Failures["nodes"][number];
 
 export type RunPage = RunList;
 export type LogLine = RunLog["lines"][number];

@@ -19,6 +19,7 @@ const kPages = [
   { names: ["runs", "run", "compare"], title: "Runs", href: "/runs" },
   { names: ["scaling"], title: "Scaling", href: "/scaling" },
   { names: ["history"], title: "History", href: "/history" },
+  { names: ["failures"], title: "Failures", href: "/failures" },
   { names: ["references"], title: "References", href: "/references" },
   { names: ["jobs", "job"], title: "Jobs", href: "/jobs" },
   { names: ["health"], title: "Health", href: "/health" },

@@ -14,6 +14,7 @@ const kPages = {
   "/compare": "compare",
   "/scaling": "scaling",
   "/history": "history",
+  "/failures": "failures",
   "/references": "references",
   "/jobs": "jobs",
   "/health": "health",

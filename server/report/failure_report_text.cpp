@@ -1,0 +1,189 @@
+// How a FailureReport is written down.
+#include <fmt/format.h>
+
+#include <ostream>
+#include <string_view>
+
+#include "parser/dialects/failure_class.h"
+#include "server/report/csv_line.h"
+#include "server/report/failure_report.h"
+#include "server/report/json.h"
+#include "server/report/text_table.h"
+
+namespace llmb::report {
+namespace {
+
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void add_counted(Json& json, const storage::CountedRuns& counted) {
+  json["runs"] = counted.runs;
+  json["newest_run"] = counted.runs == 0 ? Json(nullptr) : Json(counted.newest_run);
+  json["newest_began_at"] = null_if_empty(counted.newest_began_at);
+}
+
+Json causes_json(const FailureReport& report) {
+  Json list = Json::array();
+  for (const FailureReport::Cause& cause : report.causes) {
+    const parser::FailureClass* const known = parser::find_failure_class(cause.cause);
+    Json json = {{"cause", cause.cause},
+                 {"advice", known != nullptr ? Json(known->advice) : Json(nullptr)}};
+    add_counted(json, cause.counted);
+    json["running"] = cause.running;
+    json["share"] = share_of(cause.counted.runs, report.ended);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json unexplained_json(const FailureReport& report) {
+  Json list = Json::array();
+  for (const FailureReport::Unexplained& one : report.unexplained) {
+    Json json = {{"status", parser::run_status_name(one.status)}};
+    add_counted(json, one.counted);
+    json["share"] = share_of(one.counted.runs, report.ended);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json clusters_json(const FailureReport& report) {
+  Json list = Json::array();
+  for (const FailureReport::Cluster& cluster : report.clusters) {
+    Json json = {{"cluster", null_if_empty(cluster.cluster)}, {"ended", cluster.ended}};
+    json["failed"] = cluster.failed.runs;
+    json["share"] = share_of(cluster.failed.runs, cluster.ended);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json nodes_json(const FailureReport& report) {
+  Json list = Json::array();
+  for (const FailureReport::Node& node : report.nodes) {
+    Json json = {{"node", node.node}};
+    add_counted(json, node.counted);
+    json["causes"] = Json::array();
+    for (const auto& [cause, runs] : node.causes) {
+      json["causes"].push_back({{"cause", cause}, {"runs", runs}});
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json periods_json(const FailureReport& report) {
+  Json list = Json::array();
+  for (const FailureReport::Period& period : report.periods) {
+    list.push_back({{"begins_on", period.begins_on},
+                    {"ended", period.ended},
+                    {"failed", period.failed},
+                    {"complete", period.complete}});
+  }
+  return list;
+}
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+  return fixed(100 * share_of(part, whole), 1) + " %";
+}
+
+std::string day_text(const storage::CountedRuns& counted) {
+  return counted.newest_began_at.substr(0, 10);
+}
+
+constexpr std::string_view kNoCause = "no failure found";
+
+void write_causes(const FailureReport& report, std::ostream& out) {
+  TextTable causes({"cause", ">runs", ">share", ">newest", "began"});
+  const auto add = [&](const std::string& name, const storage::CountedRuns& counted) {
+    causes.add({name, std::to_string(counted.runs), percent(counted.runs, report.ended),
+                std::to_string(counted.newest_run), day_text(counted)});
+  };
+  for (const FailureReport::Cause& cause : report.causes) {
+    add(printable(cause.cause), cause.counted);
+  }
+  for (const FailureReport::Unexplained& one : report.unexplained) {
+    add(fmt::format("{}, {}", parser::run_status_name(one.status), kNoCause), one.counted);
+  }
+  out << '\n';
+  causes.print(out);
+}
+
+void write_clusters(const FailureReport& report, std::ostream& out) {
+  TextTable clusters({"cluster", ">ended", ">failed", ">share"});
+  for (const FailureReport::Cluster& one : report.clusters) {
+    clusters.add({one.cluster.empty() ? "none named" : printable(one.cluster),
+                  std::to_string(one.ended), std::to_string(one.failed.runs),
+                  percent(one.failed.runs, one.ended)});
+  }
+  out << '\n';
+  clusters.print(out);
+}
+
+void write_nodes(const FailureReport& report, std::ostream& out) {
+  TextTable nodes({"node", ">runs", "causes", ">newest", "began"});
+  for (const FailureReport::Node& node : report.nodes) {
+    std::string words;
+    for (const auto& [cause, runs] : node.causes) {
+      words += fmt::format("{}{} {}", words.empty() ? "" : ", ", runs, printable(cause));
+    }
+    nodes.add({printable(node.node), std::to_string(node.counted.runs), words,
+               std::to_string(node.counted.newest_run), day_text(node.counted)});
+  }
+  out << '\n';
+  nodes.print(out);
+}
+
+}  // namespace
+
+Json failures_json(const FailureReport& report) {
+  Json json;
+  json["ended"] = report.ended;
+  json["failed"] = report.failed;
+  json["complete"] = report.complete;
+  json["causes"] = causes_json(report);
+  json["unexplained"] = unexplained_json(report);
+  add_counted(json["failed_after_data"], report.failed_after_data);
+  json["clusters"] = clusters_json(report);
+  json["nodes"] = nodes_json(report);
+  json["nodes_left_out"] = report.nodes_left_out;
+  json["nodes_are_of_all"] = report.nodes_are_of_all;
+  json["period"] = report.period;
+  json["periods"] = periods_json(report);
+  json["ended_before"] = report.ended_before;
+  return json;
+}
+
+void write_failures_table(const FailureReport& report, std::ostream& out) {
+  out << fmt::format("{} of {} ended runs failed ({}), {} complete\n", report.failed, report.ended,
+                     percent(report.failed, report.ended), report.complete);
+  write_causes(report, out);
+  if (report.failed_after_data.runs > 0) {
+    const std::int64_t runs = report.failed_after_data.runs;
+    out << fmt::format("\n{} complete {} failed after all data, and the results stand\n", runs,
+                       runs == 1 ? "run" : "runs");
+  }
+  if (report.clusters.size() > 1) write_clusters(report, out);
+  if (!report.nodes.empty()) write_nodes(report, out);
+}
+
+void write_failures_csv(const FailureReport& report, std::ostream& out) {
+  out << "cause,status,runs,share,newest_run,newest_began_at\r\n";
+  const auto write = [&](const std::string& cause, std::string_view status,
+                         const storage::CountedRuns& counted) {
+    CsvLine line(out);
+    line.add(cause);
+    line.add(status);
+    line.add(counted.runs);
+    line.add(share_of(counted.runs, report.ended));
+    line.add(counted.newest_run);
+    line.add(counted.newest_began_at);
+  };
+  for (const FailureReport::Cause& cause : report.causes) write(cause.cause, "", cause.counted);
+  for (const FailureReport::Unexplained& one : report.unexplained) {
+    write("", parser::run_status_name(one.status), one.counted);
+  }
+}
+
+}  // namespace llmb::report

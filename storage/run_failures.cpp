@@ -1,0 +1,150 @@
+#include "storage/run_failures.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "parser/statistics/status_reason.h"
+#include "storage/run_filter_terms.h"
+#include "storage/tree_clusters.h"
+
+namespace llmb::storage {
+namespace {
+
+// In these words run_filter covers it, as in run_filter_terms.cpp.
+constexpr std::string_view kBegan = "coalesce(launched_at, first_seen_at)";
+// When the newest of a group began, and its id: instants have no blank in them. So many are added
+// that all ids have as many digits, for they are compared as text.
+constexpr std::int64_t kAddedToIds = 1'000'000'000'000'000'000;
+constexpr std::string_view kNewest =
+    "max(coalesce(launched_at, first_seen_at) || ' ' || (1000000000000000000 + id))";
+constexpr std::string_view kHasEnded = "(status <> 'running' OR failure_cause <> '')";
+
+// What the lines have in common in which node_of_failure() finds a node: few others are read.
+constexpr std::string_view kMayNameNode =
+    "(line LIKE '%srun: error: %' OR line LIKE '% NCCL WARN %' OR line LIKE '% node %')";
+
+// One scan of run_filter makes the answer: a further one, for the days alone, would take as long.
+Question ended_question(const SqlDialect& dialect, const RunFilter& filter) {
+  Where where = where_of_all(dialect, filter);
+  where.add(std::string(kHasEnded));
+  // Else SQLite takes the index of one of them, and reads every row for the others. The day tells
+  // most runs apart, so it is compared first.
+  std::string groups;
+  for (const char* column : {"status", "failure_cause", "root_id", "cluster"}) {
+    groups += fmt::format(", {}{}", dialect.without_index, column);
+  }
+  std::string sql = fmt::format(
+      "SELECT status, failure_cause, root_id, cluster, substr({}, 1, 10), count(*), {} FROM run{}"
+      " GROUP BY 5{}",
+      kBegan, kNewest, where.sql(), groups);
+  return {std::move(sql), std::move(where)};
+}
+
+// No column says it, only the reason of the run's status.
+Question failed_after_data_question(const SqlDialect& dialect, const RunFilter& filter) {
+  Where where = where_of_all(dialect, filter);
+  where.add(std::string(dialect.without_index) + "status = 'complete'");
+  where.add("status_reason LIKE ?", fmt::format("%{}%", parser::kFailedAfterDataWords));
+  std::string sql = fmt::format("SELECT count(*), {} FROM run{}", kNewest, where.sql());
+  return {std::move(sql), std::move(where)};
+}
+
+Question lines_question(const SqlDialect& dialect, const RunFilter& filter) {
+  Where where = where_of_all(dialect, filter);
+  where.add(std::string(dialect.without_index) + "failure_cause <> ''");
+  std::string sql = fmt::format(
+      "SELECT of_run.id, began, failure_cause, line FROM (SELECT id, failure_cause, {} AS began"
+      " FROM run{} ORDER BY {}id DESC LIMIT {}) AS of_run"
+      " JOIN run_event ON run_id = of_run.id AND kind = 'failure' AND cause = failure_cause"
+      " WHERE {} ORDER BY of_run.id, position",
+      kBegan, where.sql(), dialect.without_index, kFailedRunsReadMax, kMayNameNode);
+  return {std::move(sql), std::move(where)};
+}
+
+CountedRuns read_counted(Statement& select) {
+  CountedRuns counted;
+  counted.runs = select.read_integer();
+  const std::string newest = select.read_text();
+  const std::size_t blank = newest.rfind(' ');
+  if (blank == std::string::npos) return counted;
+  std::from_chars(newest.data() + blank + 1, newest.data() + newest.size(), counted.newest_run);
+  counted.newest_run -= kAddedToIds;
+  counted.newest_began_at = newest.substr(0, blank);
+  return counted;
+}
+
+std::vector<EndedRuns> read_ended(Connection& connection, const RunFilter& filter) {
+  const Question question = ended_question(connection.dialect(), filter);
+  Statement select(connection, question.sql);
+  question.where.bind(select);
+  std::vector<EndedRuns> all;
+  while (select.step()) {
+    EndedRuns ended;
+    ended.status = parser::run_status_from_name(select.read_text()).value_or(ended.status);
+    ended.cause = select.read_text();
+    ended.root_id = select.read_integer();
+    ended.cluster = select.read_optional_text();
+    ended.day = select.read_text();
+    ended.counted = read_counted(select);
+    all.push_back(std::move(ended));
+  }
+  return all;
+}
+
+CountedRuns read_failed_after_data(Connection& connection, const RunFilter& filter) {
+  const Question question = failed_after_data_question(connection.dialect(), filter);
+  Statement select(connection, question.sql);
+  question.where.bind(select);
+  return select.step() ? read_counted(select) : CountedRuns{};
+}
+
+std::vector<FailureLine> read_failure_lines(Connection& connection, const RunFilter& filter) {
+  const Question question = lines_question(connection.dialect(), filter);
+  Statement select(connection, question.sql);
+  question.where.bind(select);
+  std::vector<FailureLine> lines;
+  while (select.step()) {
+    FailureLine line;
+    line.run = select.read_integer();
+    line.began_at = select.read_text();
+    line.cause = select.read_text();
+    line.line = select.read_text();
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace
+
+void CountedRuns::add(const CountedRuns& others) {
+  runs += others.runs;
+  if (std::tie(newest_began_at, newest_run) >=
+      std::tie(others.newest_began_at, others.newest_run)) {
+    return;
+  }
+  newest_run = others.newest_run;
+  newest_began_at = others.newest_began_at;
+}
+
+FailureCounts count_failures(Connection& connection, const RunFilter& filter) {
+  FailureCounts counts;
+  counts.ended = read_ended(connection, filter);
+  counts.failed_after_data = read_failed_after_data(connection, filter);
+  counts.lines = read_failure_lines(connection, filter);
+  std::int64_t failed = 0;
+  for (const EndedRuns& ended : counts.ended)
+    failed += ended.cause.empty() ? 0 : ended.counted.runs;
+  counts.lines_are_of_all = failed <= kFailedRunsReadMax;
+  counts.trees = read_tree_clusters(connection);
+  return counts;
+}
+
+std::vector<std::string> failures_sql(const SqlDialect& dialect, const RunFilter& filter) {
+  return {ended_question(dialect, filter).sql, lines_question(dialect, filter).sql};
+}
+
+}  // namespace llmb::storage

@@ -1,0 +1,65 @@
+// The page of failures: what ends runs, and where; and the ways from it.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { browser, daemon, rows } from "./site.mjs";
+
+const table = (page, name) => page.getByRole("region", { name: `Table: ${name}`, exact: true });
+
+describe("the page of failures", () => {
+  test("counts what ended runs, as the list of each cause has them", async () => {
+    const { causes } = await daemon.get("/api/v1/failures");
+    assert.ok(causes.length > 1);
+    await withPage(browser, `${daemon.url}/failures`, {}, async (page) => {
+      const row = table(page, "Causes").locator("tbody tr").first();
+      await row.waitFor();
+      assert.equal(await row.locator("td").first().innerText(), String(causes[0].runs));
+      await row.getByRole("rowheader").getByRole("link").click();
+      await page.waitForURL(new RegExp(`/runs\\?failure_cause=${causes[0].cause}$`));
+      await rows(page).first().waitFor();
+      assert.equal(await rows(page).count(), causes[0].runs);
+    });
+  });
+
+  test("keeps its filters in the address, and takes them along to the list", async () => {
+    const url = `${daemon.url}/failures?workload=pretrain_grok1&since=2020-01-01`;
+    const { causes, ended } = await daemon.get(
+      "/api/v1/failures?workload=pretrain_grok1&since=2020-01-01",
+    );
+    const all = await daemon.get("/api/v1/failures");
+    assert.ok(ended < all.ended);
+    await withPage(browser, url, {}, async (page) => {
+      const link = table(page, "Causes").locator("tbody th a").first();
+      const query = new URL(await link.getAttribute("href"), daemon.url).searchParams;
+      assert.equal(query.get("workload"), "pretrain_grok1");
+      assert.equal(query.get("since"), "2020-01-01");
+      assert.equal(query.get("failure_cause"), causes[0].cause);
+      await page.getByRole("link", { name: "Clear filters" }).click();
+      await page.waitForURL(/\/failures$/);
+      const { failed } = all;
+      await page.getByRole("heading", { name: new RegExp(`^${failed} of ${all.ended} `) }).waitFor();
+    });
+  });
+
+  test("says where no run has ended, and the way back", async () => {
+    await withPage(browser, `${daemon.url}/failures?gpu_type=abacus`, {}, async (page) => {
+      await page.getByRole("heading", { name: "No run has ended" }).waitFor();
+      await page.getByRole("link", { name: "Show the failures of all runs" }).click();
+      await table(page, "Causes").waitFor();
+    });
+  });
+
+  test("draws a bar for each period, with a table of the same numbers", async () => {
+    const { period, periods } = await daemon.get("/api/v1/failures");
+    await withPage(browser, `${daemon.url}/failures`, {}, async (page) => {
+      const bars = page.locator(".failure-bars");
+      await bars.waitFor();
+      assert.equal(await bars.locator(".pointed-at").count(), periods.length);
+      await page.getByText(`Table of the ${period}s`).click();
+      const filled = periods.filter(({ ended }) => ended > 0).length;
+      await table(page, `Runs by ${period}`).waitFor();
+      const shown = table(page, `Runs by ${period}`).locator("tbody tr");
+      assert.equal(await shown.count(), filled);
+    });
+  });
+});

@@ -1,0 +1,136 @@
+// What ends runs, as the report puts together what storage counted.
+#include "server/report/failure_report.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "server/report/json.h"
+
+namespace llmb::report {
+namespace {
+
+using parser::RunStatus;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+storage::EndedRuns ended(RunStatus status, const std::string& cause, const std::string& day,
+                         std::int64_t runs, storage::RunId newest) {
+  return {status, cause, 1, std::nullopt, day, {runs, newest, day + "T00:00:00Z"}};
+}
+
+storage::FailureCounts some_counts() {
+  storage::FailureCounts counts;
+  counts.ended = {ended(RunStatus::failed, "cuda_oom", "2026-01-05", 2, 11),
+                  ended(RunStatus::incomplete, "cuda_oom", "2026-01-03", 1, 9),
+                  ended(RunStatus::running, "hung", "2026-01-05", 1, 12),
+                  ended(RunStatus::incomplete, "", "2026-01-03", 2, 8),
+                  ended(RunStatus::complete, "", "2026-01-03", 4, 7)};
+  counts.ended[0].cluster = "eos";
+  counts.ended[4].root_id = 2;
+  counts.trees.learn(1, std::optional<std::string>("eos"));
+  counts.failed_after_data = {1, 7, "2026-01-03T00:00:00Z"};
+  return counts;
+}
+
+TEST(FailureReports, CountByCauseOverDaysTreesAndStatuses) {
+  const FailureReport report = failure_report(some_counts());
+  EXPECT_EQ(report.ended, 10);
+  EXPECT_EQ(report.failed, 4);
+  EXPECT_EQ(report.complete, 4);
+  ASSERT_THAT(report.causes, SizeIs(2));
+  EXPECT_EQ(report.causes[0].cause, "cuda_oom");
+  EXPECT_EQ(report.causes[0].counted.runs, 3);
+  EXPECT_EQ(report.causes[0].counted.newest_run, 11);
+  EXPECT_EQ(report.causes[1].running, 1);
+  ASSERT_THAT(report.unexplained, SizeIs(1));
+  EXPECT_EQ(report.unexplained[0].status, RunStatus::incomplete);
+  EXPECT_EQ(report.unexplained[0].counted.runs, 2);
+}
+
+// A run that names no cluster is of its tree's.
+TEST(FailureReports, CountByCluster) {
+  const FailureReport report = failure_report(some_counts());
+  ASSERT_THAT(report.clusters, SizeIs(2));
+  EXPECT_EQ(report.clusters[0].cluster, "eos");
+  EXPECT_EQ(report.clusters[0].failed.runs, 4);
+  EXPECT_EQ(report.clusters[0].ended, 6);
+  EXPECT_EQ(report.clusters[1].cluster, "");
+  EXPECT_EQ(report.clusters[1].failed.runs, 0);
+}
+
+TEST(FailureReports, CountARunOnceForEachNode) {
+  storage::FailureCounts counts;
+  const auto add = [&](storage::RunId run, const std::string& cause, const std::string& line) {
+    counts.lines.push_back({run, "2026-01-05T00:00:00Z", cause, line});
+  };
+  add(1, "worker_killed", "srun: error: gpu-05: task 2: Killed");
+  add(1, "worker_killed", "srun: error: gpu-05: task 3: Killed");
+  add(2, "segfault", "srun: error: gpu-05: task 3: Segmentation fault");
+  add(3, "segfault", "srun: error: gpu-01: task 3: Segmentation fault");
+  add(4, "segfault", "no node in here");
+  const FailureReport report = failure_report(counts);
+  ASSERT_THAT(report.nodes, SizeIs(2));
+  EXPECT_EQ(report.nodes[0].node, "gpu-05");
+  EXPECT_EQ(report.nodes[0].counted.runs, 2);
+  EXPECT_EQ(report.nodes[0].counted.newest_run, 2);
+  EXPECT_EQ(report.nodes[0].causes,
+            (std::map<std::string, std::int64_t>{{"segfault", 1}, {"worker_killed", 1}}));
+}
+
+TEST(FailureReports, HaveEveryDayBetweenTheFirstAndTheLast) {
+  const FailureReport report = failure_report(some_counts());
+  EXPECT_EQ(report.period, "day");
+  ASSERT_THAT(report.periods, SizeIs(3));
+  EXPECT_EQ(report.periods[0].begins_on, "2026-01-03");
+  EXPECT_EQ(report.periods[0].ended, 7);
+  EXPECT_EQ(report.periods[0].failed, 1);
+  EXPECT_EQ(report.periods[0].complete, 4);
+  EXPECT_EQ(report.periods[1].ended, 0);
+  EXPECT_EQ(report.periods[2].failed, 3);
+}
+
+TEST(FailureReports, CountInWeeksAndMonthsWhereDaysAreTooMany) {
+  storage::FailureCounts counts;
+  counts.ended = {ended(RunStatus::failed, "hung", "2026-01-01", 1, 1),
+                  ended(RunStatus::failed, "hung", "2026-01-04", 1, 2),
+                  ended(RunStatus::failed, "hung", "2026-04-01", 1, 3)};
+  FailureReport report = failure_report(counts);
+  EXPECT_EQ(report.period, "week");
+  EXPECT_EQ(report.periods.front().begins_on, "2025-12-29");  // a Monday
+  EXPECT_EQ(report.periods.front().failed, 2);
+  EXPECT_EQ(report.periods.back().begins_on, "2026-03-30");
+  EXPECT_EQ(report.periods.back().failed, 1);
+  counts.ended.push_back(ended(RunStatus::failed, "hung", "2024-12-31", 1, 4));
+  counts.ended.push_back(ended(RunStatus::failed, "hung", "1970-01-01", 1, 5));
+  report = failure_report(counts);
+  EXPECT_EQ(report.period, "month");
+  ASSERT_THAT(report.periods, SizeIs(kFailurePeriodsMax));
+  EXPECT_EQ(report.periods.back().begins_on, "2026-04-01");
+  EXPECT_EQ(report.ended_before, 1);
+  std::int64_t failed = 0;
+  for (const auto& period : report.periods) failed += period.failed;
+  EXPECT_EQ(failed, 4);
+}
+
+TEST(FailureReports, AreWrittenAsTableCsvAndJson) {
+  const FailureReport report = failure_report(some_counts());
+  std::ostringstream table;
+  write_failures_table(report, table);
+  EXPECT_THAT(table.str(), HasSubstr("4 of 10 ended runs failed (40.0 %), 4 complete"));
+  EXPECT_THAT(table.str(), HasSubstr("incomplete, no failure found"));
+  EXPECT_THAT(table.str(), HasSubstr("\n1 complete run failed after all data"));
+  std::ostringstream csv;
+  write_failures_csv(report, csv);
+  EXPECT_THAT(csv.str(), HasSubstr("\r\ncuda_oom,,3,0.3,11,2026-01-05T00:00:00Z\r\n"));
+  EXPECT_THAT(csv.str(), HasSubstr("\r\n,incomplete,2,0.2,8,2026-01-03T00:00:00Z\r\n"));
+  const Json json = failures_json(report);
+  EXPECT_EQ(json["causes"][0]["share"], 0.3);
+  EXPECT_TRUE(json["causes"][0]["advice"].is_string());
+  EXPECT_TRUE(json["clusters"][1]["cluster"].is_null());
+  EXPECT_EQ(json["failed_after_data"]["newest_run"], 7);
+  EXPECT_TRUE(failures_json({})["failed_after_data"]["newest_run"].is_null());
+}
+
+}  // namespace
+}  // namespace llmb::report

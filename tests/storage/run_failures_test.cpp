@@ -1,0 +1,173 @@
+// What ended runs, counted: against a slow oracle that looks at each run, and how SQLite does it.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "parser/statistics/status_reason.h"
+#include "storage/database.h"
+#include "storage/run_failures.h"
+#include "storage/sqlite_connection.h"
+#include "storage/sqlite_dialect.h"
+#include "tests/storage/temporary_database.h"
+
+namespace llmb::storage {
+namespace {
+
+using parser::RunStatus;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+IngestBatch ended_batch(RootId root, int number, RunStatus status, const std::string& cause,
+                        const std::string& launched_at) {
+  IngestBatch batch = make_batch(root, "runs/" + std::to_string(number) + ".out");
+  batch.path.launched_at = launched_at;
+  batch.summary.status = status;
+  batch.summary.failure_cause = cause;
+  return batch;
+}
+
+class FailureCounting : public testing::Test {
+ protected:
+  void write(IngestBatch batch) { writer_.commit({&batch, 1}); }
+
+  FailureCounts counts(const RunFilter& filter = {}) const {
+    return Reader(database_.path()).failure_counts(filter);
+  }
+
+  const TemporaryDatabase database_;
+  Writer writer_{database_.options()};
+  const RootId root_ = writer_.upsert_root("/logs", "");
+};
+
+using Group = std::tuple<RunStatus, std::string, std::string, std::string>;
+
+std::map<Group, CountedRuns> grouped(const FailureCounts& counts) {
+  std::map<Group, CountedRuns> groups;
+  for (const EndedRuns& ended : counts.ended) {
+    const auto [place, is_new] = groups.emplace(
+        Group(ended.status, ended.cause, ended.cluster.value_or("-"), ended.day), ended.counted);
+    EXPECT_TRUE(is_new);
+  }
+  return groups;
+}
+
+TEST_F(FailureCounting, CountsEachRunOnceAndNamesTheNewest) {
+  const RunStatus statuses[] = {RunStatus::complete, RunStatus::failed, RunStatus::incomplete,
+                                RunStatus::running, RunStatus::invalid};
+  std::map<Group, CountedRuns> expected;
+  for (int i = 0; i < 120; ++i) {
+    const RunStatus status = statuses[i % 5];
+    const bool has_cause = status == RunStatus::failed || i % 3 == 0;
+    const bool is_complete = status == RunStatus::complete;
+    const std::string cause = is_complete || !has_cause ? "" : (i % 2 == 0 ? "cuda_oom" : "hung");
+    const std::string day = "2026-01-0" + std::to_string(1 + i % 7);
+    auto batch = ended_batch(root_, i, status, cause, day + "T00:00:00Z");
+    const std::string cluster = i % 4 == 0 ? "-" : "c" + std::to_string(i % 4);
+    if (cluster != "-") {
+      batch.configuration.set("cluster", cluster, parser::ConfigSource::llmb_config);
+    }
+    const RunId run = writer_.commit({&batch, 1}).at(0);
+    if (status == RunStatus::running && cause.empty()) continue;
+    expected[{status, cause, cluster, day}].add({1, run, day + "T00:00:00Z"});
+  }
+  EXPECT_EQ(grouped(counts()), expected);
+  RunFilter filter;
+  filter.cluster = {"c1"};
+  filter.since = "2026-01-03";
+  std::erase_if(expected, [](const auto& entry) {
+    return std::get<2>(entry.first) != "c1" || std::get<3>(entry.first) < "2026-01-03";
+  });
+  ASSERT_FALSE(expected.empty());
+  EXPECT_EQ(grouped(counts(filter)), expected);
+}
+
+// Which is told by the number of the id, not by its text.
+TEST_F(FailureCounting, TakesTheLastStoredOfThoseThatBeganAtOnce) {
+  std::vector<IngestBatch> batches;
+  for (int i = 0; i < 12; ++i) {
+    batches.push_back(ended_batch(root_, i, RunStatus::failed, "hung", "2026-01-01T00:00:00Z"));
+  }
+  const RunId last = writer_.commit(batches).back();
+  ASSERT_GT(std::to_string(last).size(), 1U);
+  ASSERT_EQ(counts().ended.size(), 1U);
+  EXPECT_EQ(counts().ended[0].counted, (CountedRuns{12, last, "2026-01-01T00:00:00Z"}));
+}
+
+TEST_F(FailureCounting, LeavesOutWhatRunsAndWhatIsSuperseded) {
+  write(ended_batch(root_, 1, RunStatus::running, "", "2026-01-01T00:00:00Z"));
+  write(ended_batch(root_, 2, RunStatus::failed, "cuda_oom", "2026-01-01T00:00:00Z"));
+  auto again = ended_batch(root_, 2, RunStatus::complete, "", "2026-01-01T00:00:00Z");
+  again.generation = 1;
+  write(again);
+  const auto found = counts().ended;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].status, RunStatus::complete);
+}
+
+TEST_F(FailureCounting, TellsFailuresBehindTheDataApart) {
+  write(ended_batch(root_, 1, RunStatus::complete, "", "2026-01-01T00:00:00Z"));
+  auto batch = ended_batch(root_, 2, RunStatus::complete, "", "2026-01-02T00:00:00Z");
+  batch.summary.status_reason =
+      "the window is whole; the failure after it " + std::string(parser::kFailedAfterDataWords);
+  const RunId run = writer_.commit({&batch, 1}).at(0);
+  EXPECT_EQ(counts().failed_after_data, (CountedRuns{1, run, "2026-01-02T00:00:00Z"}));
+  RunFilter none;
+  none.gpu_type = {"x"};
+  EXPECT_EQ(counts(none).failed_after_data, CountedRuns());
+}
+
+TEST_F(FailureCounting, GivesTheLinesOfTheCauseThatMayNameANode) {
+  auto batch = ended_batch(root_, 1, RunStatus::failed, "worker_killed", "2026-01-01T00:00:00Z");
+  const auto add = [&](const char* cause, const char* line) {
+    batch.facts.events.push_back({parser::LogEvent::Kind::failure, cause, line, 1, 0});
+  };
+  add("worker_killed", "srun: error: gpu-05: task 2: Killed");
+  add("worker_killed", "a worker was killed");
+  add("rank_failed", "srun: error: gpu-06: task 9: Exited with exit code 1");
+  write(batch);
+  const FailureCounts found = counts();
+  ASSERT_EQ(found.lines.size(), 1U);
+  EXPECT_EQ(found.lines[0].line, "srun: error: gpu-05: task 2: Killed");
+  EXPECT_EQ(found.lines[0].cause, "worker_killed");
+  EXPECT_EQ(found.lines[0].began_at, "2026-01-01T00:00:00Z");
+  EXPECT_TRUE(found.lines_are_of_all);
+}
+
+class FailurePlans : public testing::Test {
+ protected:
+  std::string plan_of(const std::string& sql) const {
+    SqliteConnection connection(database_.path(), SqliteConnection::Mode::read_only);
+    Statement explain(connection, "EXPLAIN QUERY PLAN " + sql);
+    std::string lines;
+    while (explain.step()) {
+      for (int i = 0; i < 3; ++i) explain.read_integer();  // id, parent, notused
+      lines += explain.read_text() + "\n";
+    }
+    return lines;
+  }
+
+  const TemporaryDatabase database_;
+  const Writer writer_{database_.options()};
+};
+
+// Else it would read the row of each run, which is ten times as much.
+TEST_F(FailurePlans, ReadTheIndexThatCoversTheFilters) {
+  RunFilter some;
+  some.workload = {"x"};
+  some.gpu_type = {"y"};
+  some.since = "2026";
+  for (const RunFilter& filter : {RunFilter(), some}) {
+    for (const std::string& sql : failures_sql(sqlite_dialect(), filter)) {
+      EXPECT_THAT(plan_of(sql), HasSubstr("COVERING INDEX run_filter")) << sql;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace llmb::storage

@@ -1,0 +1,44 @@
+// What the page of failures says, and where its rows lead.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Failures } from "../../web/src/api/types";
+import { nodeCauseWords, periodWords, runsOf, summaryWords } from "../../web/src/failure_words";
+import { readListState } from "../../web/src/state/list_state";
+
+test("what failed is told with its share of what ended", () => {
+  const told = (ended: number, failed: number, complete: number) =>
+    summaryWords({ ended, failed, complete } as Failures);
+  assert.equal(told(10, 4, 5), "4 of 10 ended runs failed (40.0 %), 5 are complete");
+  assert.equal(told(1, 0, 1), "0 of 1 ended run failed (0.0 %), 1 is complete");
+  assert.equal(told(0, 0, 0), "0 of 0 ended runs failed, 0 are complete");
+});
+
+test("a row leads to the list under the filters of the page and its own", () => {
+  const state = readListState(new URLSearchParams("cluster=eos&failure_cause=hung&pick=1,2"));
+  assert.equal(
+    runsOf(state, { failure_cause: ["cuda_oom"] }),
+    "/runs?cluster=eos&failure_cause=cuda_oom",
+  );
+  assert.equal(runsOf(readListState(new URLSearchParams()), {}), "/runs");
+});
+
+test("a node is told with its causes, the most frequent first", () => {
+  const causes = [
+    { cause: "worker_killed", runs: 1 },
+    { cause: "cuda_oom", runs: 3 },
+  ];
+  const words = nodeCauseWords({ node: "n", runs: 4, newest_run: 1, newest_began_at: null, causes });
+  assert.match(words, /^3 CUDA .*, 1 worker killed$/);
+});
+
+test("a period is told with those that end without a cause, where there are any", () => {
+  const one = { begins_on: "2026-01-05", ended: 6, failed: 3, complete: 2 };
+  assert.equal(
+    periodWords("week", one),
+    "in the week from 2026-01-05: 3 failed, 1 not complete, no failure found, 2 complete",
+  );
+  assert.equal(
+    periodWords("day", { ...one, ended: 5 }),
+    "on 2026-01-05: 3 failed, 2 complete",
+  );
+});

@@ -1,0 +1,229 @@
+// "/failures": what ends runs, and where: by cause, cluster, node and time, under the filters of the
+// list of runs.
+import { useEffect } from "preact/hooks";
+import { fetchFailures } from "../api/client";
+import type { Failures } from "../api/types";
+import { FailureBars, PeriodTable } from "../chart/failure_bars";
+import { kNoCluster } from "../cluster_words";
+import { nodeCauseWords, runsOf, summaryWords } from "../failure_words";
+import { formatCause, formatCount, formatPercent, formatPlural, kUnknown } from "../format";
+import { HintPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
+import { statusWord } from "../parts/status_mark";
+import { Table } from "../parts/table";
+import { Ago } from "../parts/values";
+import { useAnswer } from "../state/answer";
+import { hasLaunchBounds } from "../state/launch_days";
+import {
+  isFiltered,
+  listKey,
+  readListState,
+  withoutFilters,
+  writeListState,
+  type ListState,
+} from "../state/list_state";
+import { hrefOf, navigate, place } from "../state/location";
+import { usePageTitle } from "../state/page_title";
+import { askRunChoices, runChoices } from "../state/run_choices";
+import { FilterChips } from "./filter_chips";
+import { LaunchDays } from "./launch_days";
+import { RunsChoices } from "./runs_choices";
+
+const kKeys = ["workload", "model_size", "gpu_type", "gpu_count", "cluster", "release"] as const;
+
+const hrefFor = (state: ListState) => hrefOf("/failures", writeListState(state));
+
+export function FailuresPage() {
+  usePageTitle("Failures");
+  const state = readListState(place.value.query);
+  const query = new URLSearchParams(listKey(state));
+  query.delete("sort");
+  query.delete("limit");
+  const answer = useAnswer(
+    `failures ${query}`,
+    (abort) => fetchFailures(query, abort),
+    (_, kind) => kind !== "grown",
+  );
+  const failures = answer.value.value;
+  return (
+    <>
+      <div class="page-head">
+        <h1>Failures</h1>
+        <p class="count">what ends runs, and where</p>
+      </div>
+      <Filters state={state} />
+      <Pending
+        answer={answer}
+        what="the failures"
+        elsewhere={{ href: "/failures", words: "See all failures" }}
+      />
+      {failures && (failures.ended > 0 ? <Told failures={failures} state={state} /> : <Nothing />)}
+    </>
+  );
+}
+
+function Filters({ state }: { state: ListState }) {
+  useEffect(() => void askRunChoices(), []);
+  const change = (next: ListState, replace = false) => navigate(hrefFor(next), { replace });
+  return (
+    <search>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <RunsChoices keys={kKeys} state={state} choices={runChoices.value} onChange={change} />
+        <LaunchDays
+          state={state}
+          // While a day is typed, each one on the way is none that "back" should show again.
+          onChange={(bounds) => change({ ...state, ...bounds }, hasLaunchBounds(state))}
+        />
+        <FilterChips state={state} onChange={change} />
+        {isFiltered(state) && <a href={hrefFor(withoutFilters(state))}>Clear filters</a>}
+      </form>
+    </search>
+  );
+}
+
+function Nothing() {
+  return (
+    <HintPanel title="No run has ended">
+      <p>None that matches has ended, or hangs.</p>
+      <p>
+        <a href="/failures">Show the failures of all runs</a>, <a href="/runs">see all runs</a>
+      </p>
+    </HintPanel>
+  );
+}
+
+interface ToldProps {
+  failures: Failures;
+  state: ListState;
+}
+
+function Told({ failures, state }: ToldProps) {
+  const { failed_after_data: after, ended_before: before } = failures;
+  return (
+    <>
+      <section class="failures" aria-labelledby="causes-title">
+        <h2 id="causes-title">{summaryWords(failures)}</h2>
+        <Causes failures={failures} state={state} />
+        {after.runs > 0 && (
+          <p class="window-note">
+            {formatPlural(after.runs, "complete run")} had a failure behind the data, such as a
+            teardown's. Their results stand, and they count as complete; the newest is{" "}
+            <a href={`/runs/${after.newest_run}`}>run {after.newest_run}</a>.
+          </p>
+        )}
+      </section>
+      {failures.periods.length > 0 && (
+        <section class="failures" aria-labelledby="time-title">
+          <h2 id="time-title">When</h2>
+          <FailureBars failures={failures} />
+          <PeriodTable failures={failures} />
+          {before > 0 && (
+            <p class="window-note">{formatPlural(before, "run")} began before that.</p>
+          )}
+        </section>
+      )}
+      <Clusters failures={failures} state={state} />
+      <Nodes failures={failures} />
+    </>
+  );
+}
+
+function Newest({ run, at }: { run: number | null; at: string | null }) {
+  if (run === null) return <>{kUnknown}</>;
+  return (
+    <>
+      <a href={`/runs/${run}`}>run {run}</a>{" "}
+      <span class="sub">
+        <Ago at={at} />
+      </span>
+    </>
+  );
+}
+
+function Causes({ failures, state }: ToldProps) {
+  if (failures.ended === failures.complete) return <p>Every run that ended is complete.</p>;
+  const causes = failures.causes.map((one) => [
+    <>
+      <a href={runsOf(state, { failure_cause: [one.cause] })}>{formatCause(one.cause)}</a>
+      {one.running > 0 && (
+        <span class="sub">{formatPlural(one.running, "run")} not over by now</span>
+      )}
+    </>,
+    formatCount(one.runs),
+    formatPercent(one.share),
+    <Newest run={one.newest_run} at={one.newest_began_at} />,
+    <span class="wraps advice-cell">{one.advice ?? kUnknown}</span>,
+  ]);
+  const unexplained = failures.unexplained.map((one) => [
+    <>
+      <a href={runsOf(state, { status: [one.status] })}>{statusWord(one.status)}</a>
+      <span class="sub">no failure found</span>
+    </>,
+    formatCount(one.runs),
+    formatPercent(one.share),
+    <Newest run={one.newest_run} at={one.newest_began_at} />,
+    <span class="wraps advice-cell">
+      {one.status === "invalid"
+        ? "Losses or gradient norms are NaN or infinite."
+        : "The logs end without a word of why: see the job's state (sacct)."}
+    </span>,
+  ]);
+  return (
+    <Table
+      name="Causes"
+      heads={["cause", "#runs", "#share", "newest", "what to do"]}
+      rows={[...causes, ...unexplained]}
+      isStacked
+    />
+  );
+}
+
+function Clusters({ failures: { clusters }, state }: ToldProps) {
+  if (clusters.length < 2) return null;
+  return (
+    <section class="failures" aria-labelledby="clusters-title">
+      <h2 id="clusters-title">On which clusters</h2>
+      <Table
+        name="Clusters"
+        heads={["cluster", "#ended", "#failed", "#share"]}
+        rows={clusters.map(({ cluster, ended, failed, share }) => [
+          <a href={hrefFor({ ...state, cluster: [cluster ?? "none"] })}>{cluster ?? kNoCluster}</a>,
+          formatCount(ended),
+          formatCount(failed),
+          formatPercent(share),
+        ])}
+      />
+    </section>
+  );
+}
+
+function Nodes({ failures }: { failures: Failures }) {
+  const { nodes, nodes_left_out: leftOut, nodes_are_of_all: areOfAll } = failures;
+  return (
+    <section class="failures" aria-labelledby="nodes-title">
+      <h2 id="nodes-title">On which nodes</h2>
+      {nodes.length === 0 && <p>No failure's line names the node where it happened.</p>}
+      {nodes.length > 0 && (
+        <Table
+          name="Nodes"
+          heads={["node", "#runs", "newest", "failed by"]}
+          rows={nodes.map((one) => [
+            one.node,
+            formatCount(one.runs),
+            <Newest run={one.newest_run} at={one.newest_began_at} />,
+            <span class="wraps">{nodeCauseWords(one)}</span>,
+          ])}
+          isTall
+          isStacked
+        />
+      )}
+      {nodes.length > 0 && (
+        <p class="window-note">
+          As the lines of the failures name them, which few kinds of failure do.
+          {leftOut > 0 && ` ${formatPlural(leftOut, "more node")} are left out.`}
+          {!areOfAll && " Read are those of the 10,000 failed runs that were stored last."}
+        </p>
+      )}
+    </section>
+  );
+}
