@@ -238,6 +238,7 @@ class Reader {
     bool has_window_source = false;  // false: stored before that was kept
     std::string gpu_type;            // empty: unknown
     bool is_vanished = false;
+    std::int64_t reading = 0;  // by which it was told
     LogCursor cursor;
   };
   std::vector<KnownFile> known_files();

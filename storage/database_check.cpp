@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "parser/reader/reading.h"
 #include "storage/copy_mark.h"
 #include "storage/database_place.h"
 #include "storage/open_database.h"
@@ -186,6 +187,26 @@ std::vector<std::string> parked_logs(Connection& connection) {
   return parked;
 }
 
+bool knows_readings(Connection& connection) {
+  const TableLayout run = read_layout(connection, "run");
+  return std::any_of(run.columns.begin(), run.columns.end(),
+                     [](const TableColumn& column) { return column.name == "reading"; });
+}
+
+EarlierReadings count_earlier_readings(Connection& connection) {
+  EarlierReadings earlier;
+  Statement count(connection,
+                  "SELECT pushed_from <> '', count(*) FROM run JOIN root ON root.id = root_id"
+                  " WHERE reading < ? AND is_superseded = 0 AND vanished_at IS NULL"
+                  " GROUP BY pushed_from <> ''");
+  count.integer(parser::kReading);
+  while (count.step()) {
+    std::int64_t& runs = count.read_boolean() ? earlier.pushed : earlier.watched;
+    runs = count.read_integer();
+  }
+  return earlier;
+}
+
 void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& check) {
   Questions questions(check);
   if (check.is_file) {
@@ -195,6 +216,9 @@ void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& chec
   check.steps = questions.ask([&] { return connection.read_one_integer(kCountSteps); });
   check.roots = questions.ask([&] { return watched_roots(connection); });
   check.parked = questions.ask([&] { return parked_logs(connection); });
+  if (questions.ask([&] { return knows_readings(connection); }).value_or(false)) {
+    check.earlier_readings = questions.ask([&] { return count_earlier_readings(connection); });
+  }
   if (depth == CheckDepth::quick) return;
   const auto has = [&](std::string_view table) {
     return questions.ask([&] { return has_table(connection, table); }).value_or(false);

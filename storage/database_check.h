@@ -17,6 +17,13 @@ struct CheckedRoot {
   bool was_read = false;  // a log of it was seen, in the last scan or as a run that is there
 };
 
+// Runs whose logs are there, as far as is known, and which an earlier reading told
+// (parser/reader/reading.h).
+struct EarlierReadings {
+  std::int64_t watched = 0;
+  std::int64_t pushed = 0;
+};
+
 struct DatabaseCheck {
   bool is_file = true;  // false: of a PostgreSQL server; what its files say is not known
   std::int64_t schema_version = 0;
@@ -36,6 +43,8 @@ struct DatabaseCheck {
   std::optional<Sentences> wrong_tallies;  // of runs, by which lists count
   std::optional<std::vector<CheckedRoot>> roots;  // the watched trees
   std::optional<Sentences> parked;                // logs that could not be read, each with why
+  // Nothing also of a schema of before it was kept.
+  std::optional<EarlierReadings> earlier_readings;
 
   // A file without a table, as of a database that is yet to be made: of it nothing is asked.
   bool is_empty() const { return is_file && schema_version == 0; }

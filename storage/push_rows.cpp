@@ -32,6 +32,7 @@ struct StoredWord {
   bool is_vanished = false;
   std::int64_t step_count = 0;
   std::optional<double> step_time_s_mean;
+  std::int64_t reading = 0;
 };
 
 // Newest first.
@@ -40,7 +41,8 @@ std::vector<StoredWord> stored_words(Connection& connection, RootId root,
   Statement& select = connection.kept(
       "SELECT p.run_id, p.store_id, p.generation, p.revision, p.head_hash, p.head_length,"
       " p.told_at, run.generation, run.bytes_read, run.status_reason, run.vanished_at IS NOT NULL,"
-      " run.step_count, run.step_time_s_mean FROM run JOIN pushed_run AS p ON p.run_id = run.id"
+      " run.step_count, run.step_time_s_mean, run.reading FROM run JOIN pushed_run AS p ON "
+      "p.run_id = run.id"
       " WHERE run.root_id = ? AND run.relative_path = ? ORDER BY run.generation DESC");
   select.integer(root).text(relative_path);
   std::vector<StoredWord> words;
@@ -59,6 +61,7 @@ std::vector<StoredWord> stored_words(Connection& connection, RootId root,
     word.is_vanished = select.read_boolean();
     word.step_count = select.read_integer();
     word.step_time_s_mean = select.read_optional_real();
+    word.reading = select.read_integer();
     words.push_back(std::move(word));
   }
   return words;
@@ -95,8 +98,14 @@ bool was_seen_later(const StoredWord& word, const PushSender& sender, const LogT
   return seen_at && parser::instant_text(*seen_at - sender.clock_ahead) > word.told_at;
 }
 
+// Of the same bytes an earlier reading has nothing to add to a later one's word.
+bool is_of_earlier_reading(const StoredWord& word, const LogTelling& log) {
+  return word.bytes_read == log.run.facts.bytes_read && log.run.reading < word.reading;
+}
+
 bool says_the_same(Connection& connection, const StoredWord& word, const LogTelling& log) {
-  return word.bytes_read == log.run.facts.bytes_read && word.step_count == log.run.step_count &&
+  return word.reading == log.run.reading && word.bytes_read == log.run.facts.bytes_read &&
+         word.step_count == log.run.step_count &&
          word.status_reason == log.run.summary.status_reason &&
          word.step_time_s_mean == mean_of(log.run.summary) &&
          word.is_vanished == log.run.vanished_at.has_value() &&
@@ -139,7 +148,8 @@ bool is_agent(Connection& connection, const std::string& store_id) {
 std::optional<PushDecision> decide_on_other(Connection& connection, const StoredWord& word,
                                             const PushSender& sender, const LogTelling& log) {
   const bool is_new = was_written_anew(word, sender, log);
-  const bool has_less = !is_new && log.run.facts.bytes_read < word.bytes_read;
+  const bool has_less =
+      !is_new && (log.run.facts.bytes_read < word.bytes_read || is_of_earlier_reading(word, log));
   if (has_less || says_the_same(connection, word, log)) {
     PushDecision covered = answer_of(PushVerdict::covered, word);
     covered.revision = log.run.revision;
@@ -310,6 +320,7 @@ IngestBatch take_batch_of(LogTelling& log, RootId root, std::int64_t generation)
   batch.listed = std::move(run.listed);
   batch.samples = std::move(log.steps);
   batch.packed_samples = std::move(log.packed_steps);
+  batch.reading = run.reading;
   batch.profiles = std::move(run.profiles);
   batch.replaces_all_samples = log.is_whole();
   batch.is_settled = log.is_settled_now();

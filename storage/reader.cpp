@@ -48,7 +48,8 @@ bool fits_best(const FittingJob& best, Statement& rows) {
 constexpr std::string_view kSelectKnownFiles =
     "SELECT id, root_id, relative_path, generation, grown_at, status, window_source <> '', "
     "gpu_type,"
-    " vanished_at IS NOT NULL, device, inode, head_hash, head_length, tail_hash, tail_length,"
+    " vanished_at IS NOT NULL, reading, device, inode, head_hash, head_length, tail_hash, "
+    "tail_length,"
     " byte_offset, parser_state"
     " FROM run JOIN log_cursor ON log_cursor.run_id = run.id WHERE is_superseded = 0";
 
@@ -66,6 +67,7 @@ std::vector<Reader::KnownFile> read_known_files(Statement& select) {
     file.has_window_source = select.read_boolean();
     file.gpu_type = select.read_optional_text().value_or("");
     file.is_vanished = select.read_boolean();
+    file.reading = select.read_integer();
     file.cursor = read_cursor_columns(select);
     files.push_back(std::move(file));
   }

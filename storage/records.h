@@ -98,6 +98,7 @@ struct RunRecord {
   std::optional<std::int64_t> logged_global_batch_size;
   ListedResult listed;
   std::int64_t step_count = 0;  // samples stored, all segments
+  std::int64_t reading = 0;     // by which it was told; parser/reader/reading.h
   // A profiler slowed the run: profiles lie beside its log, or its configuration says so.
   bool is_profiled = false;
   std::vector<ProfileFile> profiles;
@@ -128,6 +129,9 @@ struct IngestBatch {
   // The log was read anew from its start in the same generation (its parser state could not be
   // restored): the samples stored before are dropped in the same transaction.
   bool replaces_all_samples = false;
+  // By which reading all of it is told (parser/reader/reading.h). Nothing: it goes on behind what
+  // an earlier reading may have told, whose run keeps its number.
+  std::optional<std::int64_t> reading;
   // What was read came behind a cursor, so without the run that has it there is nothing to store.
   bool continues_run = false;
   // Steps that were stored from here on came of a last line without its end, which has been read

@@ -276,9 +276,9 @@ bool is_profiled(const IngestBatch& batch) {
 }
 
 std::string insert_run_sql() {
-  constexpr std::size_t kFirst = 10;  // named here
+  constexpr std::size_t kFirst = 11;  // named here
   return "INSERT INTO run (id, root_id, relative_path, generation, is_superseded, first_seen_at,"
-         " grown_at, vanished_at, size_bytes, step_count, " +
+         " grown_at, vanished_at, size_bytes, step_count, reading, " +
          join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
          ", " + join(kListedColumns, "") + ", " + join(kIdentityColumns, "") +
          ", release, cluster) VALUES (" +
@@ -322,6 +322,7 @@ void insert_run(Connection& connection, RunId run, const IngestBatch& batch, con
   insert.integer(batch.generation).boolean(is_superseded).text(times.first_seen_at);
   insert.text(times.grown_at).text(times.vanished_at).bits(batch.size_bytes);
   insert.integer(static_cast<std::int64_t>(batch.samples.size()));
+  insert.integer(batch.reading.value_or(0));
   bind_path(insert, batch.path);
   bind_facts(insert, batch.facts);
   bind_verdict(insert, batch);
@@ -336,11 +337,12 @@ void insert_run(Connection& connection, RunId run, const IngestBatch& batch, con
 void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown) {
   static const std::string sql =
       "UPDATE run SET revision = revision + 1, grown_at = CASE WHEN ? THEN ? ELSE grown_at END,"
-      " vanished_at = NULL, size_bytes = ?, " +
+      " vanished_at = NULL, size_bytes = ?, reading = coalesce(?, reading), " +
       join(kPathColumns, " = ?") + ", " + join(kFactColumns, " = ?") + ", " +
       join(kSummaryColumns, " = ?") + ", " + join(kListedColumns, " = ?") + " WHERE id = ?";
   Statement& update = connection.kept(sql);
   update.boolean(grown).text(batch.observed_at).bits(batch.size_bytes);
+  update.integer(batch.reading);
   bind_path(update, batch.path);
   bind_facts(update, batch.facts);
   bind_verdict(update, batch);
@@ -396,7 +398,7 @@ void mark_profiled(Connection& connection, RunId run,
 
 std::string select_run_sql() {
   return "SELECT id, root_id, relative_path, generation, is_superseded, revision, first_seen_at,"
-         " grown_at, vanished_at, size_bytes, step_count, cluster, " +
+         " grown_at, vanished_at, size_bytes, step_count, reading, cluster, " +
          join(kIdentityColumns, "") + ", " + join(kPathColumns, "") + ", " +
          join(kFactColumns, "") + ", " + join(kSummaryColumns, "") + ", " +
          join(kListedColumns, "") + " FROM run";
@@ -415,6 +417,7 @@ RunRecord read_run_row(Statement& row) {
   run.vanished_at = row.read_optional_text();
   run.size_bytes = row.read_bits();
   run.step_count = row.read_integer();
+  run.reading = row.read_integer();
   run.cluster = row.read_optional_text();
   run.listed.identity = read_identity(row);
   read_path(row, run.path);

@@ -127,6 +127,9 @@ void write_ingest(OpenMetricsText& text, const ingest::IngestStatus& status) {
         status.files_pending);
   gauge(text, "llmb_ingest_files_parked", "", "Logs set aside because they cannot be read.",
         status.files_parked);
+  gauge(text, "llmb_ingest_files_of_earlier_reading", "",
+        "Logs whose runs an earlier version told, whose rules have changed since.",
+        status.files_of_earlier_reading);
   gauge(text, "llmb_ingest_pending_bytes", "bytes", "Bytes of logs that are not read yet.",
         status.bytes_pending);
   counter(text, "llmb_ingest_read_bytes", "bytes", "Bytes of logs read since the start.",

@@ -27,6 +27,7 @@ http::Response get_status(Context& context, const http::Request& request) {
   json["files_seen"] = status.files_seen;
   json["files_pending"] = status.files_pending;
   json["files_parked"] = status.files_parked;
+  json["files_of_earlier_reading"] = status.files_of_earlier_reading;
   json["bytes_read"] = status.bytes_read;
   json["bytes_pending"] = status.bytes_pending;
   json["samples_committed"] = status.samples_committed;

@@ -47,7 +47,8 @@ constexpr const char* kDoctorFooter = R"(Examples:
 What it looks at: whether the file can be opened and is ours, stands on a local disk, and has a
 schema that this program knows; whether its pages, rows and indices agree (PRAGMA integrity_check),
 every reference leads somewhere, and every run has the steps it says; how much room its disk has;
-which logs could not be read when ingest last tried (a warning each); and whether each tree answers
+which logs could not be read when ingest last tried (a warning each); how many runs an earlier
+version told whose rules have changed since (a warning); and whether each tree answers
 and can be listed (one that is not there, and of which nothing is stored, is a warning), and in it
 every folder but links, as far as three seconds go (not with --quick). What damage keeps from being
 read is not checked (not_checked in JSON), which is no word of it being well. It changes nothing,
@@ -168,6 +169,36 @@ void add_parked(const storage::DatabaseCheck& check, Findings& findings) {
   }
   if (check.parked->empty()) {
     findings.push_back({"parked_log", Verdict::well, "no log that was found could not be read"});
+  }
+}
+
+// After an upgrade, what lists show and what `parse` says of the same log may differ.
+void add_earlier_readings(const storage::DatabaseCheck& check, Findings& findings) {
+  if (!check.earlier_readings) {
+    const char* const why = check.is_empty()       ? kEmpty
+                            : check.damage.empty() ? "its schema does not tell yet"
+                                                   : kUnreadable;
+    findings.push_back({"reading", Verdict::not_checked, why});
+    return;
+  }
+  const storage::EarlierReadings& earlier = *check.earlier_readings;
+  if (earlier.watched > 0) {
+    findings.push_back({"reading", Verdict::warning,
+                        fmt::format("an earlier version's rules told {} of the runs whose logs are "
+                                    "there: `llmb-report ingest --once --anew` reads these anew, "
+                                    "and so does `serve --anew` beside all else",
+                                    earlier.watched)});
+  }
+  if (earlier.pushed > 0) {
+    findings.push_back({"reading", Verdict::warning,
+                        fmt::format("an earlier version's rules told {} of the pushed runs: "
+                                    "`llmb-report ingest --anew --push` where they are pushed from "
+                                    "reads their logs anew",
+                                    earlier.pushed)});
+  }
+  if (earlier.watched == 0 && earlier.pushed == 0) {
+    findings.push_back(
+        {"reading", Verdict::well, "this version's rules told every run whose log is there"});
   }
 }
 
@@ -314,6 +345,7 @@ Findings examine(const DoctorArguments& arguments) {
     }
     if (!arguments.is_quick) examine_counts(check, findings);
     add_parked(check, findings);
+    add_earlier_readings(check, findings);
     if (check.roots) {
       for (const storage::CheckedRoot& root : *check.roots) roots[root.path] = root.was_read;
     } else {

@@ -35,6 +35,7 @@ constexpr std::int64_t kPushPatienceMaxS = 86'400;
 struct IngestArguments {
   bool once = false;
   bool follow = false;
+  bool anew = false;
   bool allow_network_file_system = false;
   std::string database;
   std::string catalog_file;
@@ -47,6 +48,7 @@ struct IngestArguments {
 // A bar that is drawn over itself on a terminal; a line now and then elsewhere.
 class Progress {
  public:
+  explicit Progress(bool reads_anew) : reads_anew_(reads_anew) {}
   void show(const ingest::IngestStatus& status) {
     const auto now = Clock::now();
     if (now - shown_at_ < (is_terminal_ ? Clock::duration(kBetweenDrawings) : kBetweenLines)) {
@@ -73,12 +75,16 @@ class Progress {
     const auto filled = static_cast<std::size_t>(share * static_cast<double>(kWidth));
     return '[' + std::string(filled, '#') + std::string(kWidth - filled, '.') + ']';
   }
-  static std::string text(const ingest::IngestStatus& status) {
-    char line[256];
+  std::string anew(const ingest::IngestStatus& status) const {
+    if (!reads_anew_) return {};
+    return fmt::format(", {} to read anew", status.files_of_earlier_reading);
+  }
+  std::string text(const ingest::IngestStatus& status) {
+    char line[320];
     std::snprintf(line, sizeof line,
-                  "%lld logs, %lld to read; %.1f MB read, %.1f MB to go; %lld steps stored%s",
+                  "%lld logs, %lld to read%s; %.1f MB read, %.1f MB to go; %lld steps stored%s",
                   static_cast<long long>(status.files_seen),
-                  static_cast<long long>(status.files_pending),
+                  static_cast<long long>(status.files_pending), anew(status).c_str(),
                   static_cast<double>(status.bytes_read) / 1e6,
                   static_cast<double>(status.bytes_pending) / 1e6,
                   static_cast<long long>(status.samples_committed),
@@ -86,13 +92,14 @@ class Progress {
     return line;
   }
 
+  const bool reads_anew_;
   const bool is_terminal_ = isatty(STDERR_FILENO) == 1;
   bool is_drawn_ = false;
   Clock::time_point shown_at_ = Clock::now() - kBetweenDrawings;
 };
 
-int ingest_once(ingest::Ingest& ingest, const StopSignals& signals) {
-  Progress progress;
+int ingest_once(ingest::Ingest& ingest, bool reads_anew, const StopSignals& signals) {
+  Progress progress(reads_anew);
   int signal = 0;
   ingest.run_once([&](const ingest::IngestStatus& status) {
     progress.show(status);
@@ -111,6 +118,14 @@ int ingest_once(ingest::Ingest& ingest, const StopSignals& signals) {
   }
   if (signal != 0) return kSignalExit + signal;
   return !one_hangs && status.root_errors.empty() && status.files_parked == 0 ? 0 : 1;
+}
+
+void tell_earlier_readings(const ingest::IngestStatus& status, bool reads_anew) {
+  if (reads_anew || status.files_of_earlier_reading == 0) return;
+  std::cerr << fmt::format(
+      "llmb-report: an earlier version, whose rules have changed since, told {} of these logs; "
+      "--anew reads them again\n",
+      status.files_of_earlier_reading);
 }
 
 // A tree whose runs were removed looks like one whose logs are not seen.
@@ -192,6 +207,7 @@ int run_ingest(const IngestArguments& arguments) {
     return kBadArguments;
   }
   for (ingest::RootOptions& root : options.roots) root.gpu_type = arguments.gpu_type;
+  options.reads_anew = arguments.anew;
   options.database.allow_network_file_system = arguments.allow_network_file_system;
   try {
     options.database.path =
@@ -204,8 +220,9 @@ int run_ingest(const IngestArguments& arguments) {
     std::optional<push::PushAgent> agent;
     if (*push) agent.emplace(**push);
     if (!arguments.once) return ingest_follow(ingest, agent ? &*agent : nullptr, signals);
-    const int exit_code = ingest_once(ingest, signals);
+    const int exit_code = ingest_once(ingest, arguments.anew, signals);
     tell_removed(database, ingest.status());
+    tell_earlier_readings(ingest.status(), arguments.anew);
     if (exit_code > kSignalExit) return exit_code;
     const bool has_pushed = !agent || push_once(*agent, arguments.push, signals);
     return has_pushed && has_all ? exit_code : kFailed;
@@ -223,6 +240,9 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       app.add_subcommand("ingest", "Read the logs of trees into a database, once or as they grow");
   command->add_flag("--once", arguments->once, "read what is there, and end");
   command->add_flag("--follow", arguments->follow, "go on reading until told to stop");
+  command->add_flag("--anew", arguments->anew,
+                    "also read again, from their start, the logs that an earlier version told "
+                    "whose rules have changed since");
   command
       ->add_option("--db", arguments->database,
                    "the database: a file, or postgresql://USER@HOST/NAME (default: "
@@ -249,14 +269,16 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       "  llmb-report ingest --follow /data/cluster-a /data/cluster-b\n"
       "  llmb-report ingest --follow --push https://reports.example --token-file eos.token \\\n"
       "    --cluster eos $LLMB_WORKLOAD\n"
-      "What was read before is not read again. Links inside a tree are not followed, but for\n"
-      "`experiments` and `results` directly in it; one that leads out of it is named. With --push\n"
-      "the database is the spool of what the server lacks: it may be away for days. --once ends "
-      "when\n"
-      "the server has all, or, with exit status 1, at once where it refuses the token, and where "
-      "it\n"
-      "took nothing for a minute (--push-patience). The server is `llmb-report serve --receive`, "
-      "the\n"
+      "What was read before is not read again, but with --anew: that reads from their start, the\n"
+      "newest first and behind whatever is new, the logs that are there and that an earlier\n"
+      "version told whose rules have changed since (`llmb-report doctor` counts them). It may be\n"
+      "stopped, and goes on where it was; runs keep their ids, and those whose logs are gone stay\n"
+      "as they are.\n"
+      "Links inside a tree are not followed, but for `experiments` and `results` directly in it;\n"
+      "one that leads out of it is named. With --push the database is the spool of what the\n"
+      "server lacks: it may be away for days. --once ends when the server has all, or, with exit\n"
+      "status 1, at once where it refuses the token, and where it took nothing for a minute\n"
+      "(--push-patience). The server is `llmb-report serve --receive`, the\n"
       "token one of the scope ingest, and read anew each time.");
   command->callback([arguments, &exit_code] { exit_code = run_ingest(*arguments); });
 }

@@ -41,6 +41,7 @@ struct ServeArguments {
   bool receive = false;
   bool read_only = false;
   bool stand_by = false;
+  bool anew = false;
   bool allow_network_file_system = false;
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> cors_origins;
@@ -79,6 +80,7 @@ ServeSettings settings_of(const ServeArguments& arguments) {
   settings.receive = set_or_nothing(arguments.receive);
   settings.read_only = set_or_nothing(arguments.read_only);
   settings.stand_by = set_or_nothing(arguments.stand_by);
+  settings.anew = set_or_nothing(arguments.anew);
   settings.allow_network_file_system = set_or_nothing(arguments.allow_network_file_system);
   settings.allowed_hosts = arguments.allowed_hosts;
   settings.cors_origins = arguments.cors_origins;
@@ -124,6 +126,7 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
       settings.database ? *settings.database : made_default_database_path();
   options.ingest.database.allow_network_file_system =
       settings.allow_network_file_system.value_or(false);
+  options.ingest.reads_anew = settings.anew.value_or(false);
   options.ingest.reader_threads = settings.reader_threads.value_or(options.ingest.reader_threads);
   options.ingest.open_files_max = settings.open_files_max.value_or(options.ingest.open_files_max);
   if (settings.metadata_operations_per_s_max) {
@@ -277,6 +280,9 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                     "Where another llmb-report writes the database: do as --read-only until it "
                     "ends, and then go on in its place; of PostgreSQL, of each ROOT that another "
                     "one watches");
+  command->add_flag("--anew", arguments->anew,
+                    "Also read again the logs that an earlier version told whose rules have "
+                    "changed since; see ingest --help");
   command
       ->add_option("--allow-host", arguments->allowed_hosts,
                    "A name that clients may ask for besides the loopback's (repeatable)")

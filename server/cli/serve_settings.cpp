@@ -82,6 +82,7 @@ ServeSettings read_document(const ConfigurationReader& reader, const YAML::Node&
   add_boolean("behind_proxy", settings.behind_proxy);
   add_boolean("receive", settings.receive);
   add_boolean("read_only", settings.read_only);
+  add_boolean("anew", settings.anew);
   add_boolean("stand_by", settings.stand_by);
   handlers.emplace_back("allowed_hosts", [&](const YAML::Node& node) {
     settings.allowed_hosts = reader.texts(node, "allowed_hosts");
@@ -128,6 +129,7 @@ std::string configuration_help() {
   receive: false                    # runs that agents push (ingest --push)
   read_only: false                  # serve what another process writes into the database
   stand_by: false                   # the same until that process ends, and then do its work
+  anew: false                       # read again what an earlier version told; see ingest --help
   allowed_hosts: [report.example.org]
   cors_origins: [https://notebooks.example.org]   # whose pages may read the API
   allow_network_file_system: false
@@ -165,6 +167,7 @@ ServeSettings first_of(ServeSettings first, const ServeSettings& second) {
   take_if_unset(first.behind_proxy, second.behind_proxy);
   take_if_unset(first.receive, second.receive);
   take_if_unset(first.read_only, second.read_only);
+  take_if_unset(first.anew, second.anew);
   take_if_unset(first.stand_by, second.stand_by);
   take_if_unset(first.allow_network_file_system, second.allow_network_file_system);
   take_if_unset(first.http_threads, second.http_threads);

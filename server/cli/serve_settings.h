@@ -24,6 +24,7 @@ struct ServeSettings {
   std::optional<bool> behind_proxy;
   std::optional<bool> receive;
   std::optional<bool> read_only;
+  std::optional<bool> anew;
   std::optional<bool> stand_by;
   std::optional<bool> allow_network_file_system;
   std::vector<std::string> allowed_hosts;  // empty: not set

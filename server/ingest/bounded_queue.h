@@ -1,5 +1,6 @@
 // BoundedQueue: hands items from several threads to one, and makes the givers wait when the taker
-// is slow. Closing it wakes everybody.
+// is slow. What is pushed for later is taken when nothing else is there. Closing it wakes
+// everybody.
 #pragma once
 
 #include <algorithm>
@@ -46,13 +47,23 @@ class BoundedQueue {
     return true;
   }
 
+  // As push_at_once(), behind all that is pushed otherwise, now or later. For pop() only.
+  bool push_at_once_for_later(T item) {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return false;
+    later_.push_back(std::move(item));
+    not_empty_.notify_one();
+    return true;
+  }
+
   // Waits for the first item. Nothing: closed, and all that was in it has been taken.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
-    not_empty_.wait(lock, [&] { return is_closed_ || !items_.empty(); });
-    if (items_.empty()) return std::nullopt;
-    std::optional<T> item(std::move(items_.front()));
-    items_.pop_front();
+    not_empty_.wait(lock, [&] { return is_closed_ || !items_.empty() || !later_.empty(); });
+    std::deque<T>& from = items_.empty() ? later_ : items_;
+    if (from.empty()) return std::nullopt;
+    std::optional<T> item(std::move(from.front()));
+    from.pop_front();
     not_full_.notify_one();
     return item;
   }
@@ -87,7 +98,10 @@ class BoundedQueue {
   void close(bool discard = false) {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
-    if (discard) items_.clear();
+    if (discard) {
+      items_.clear();
+      later_.clear();
+    }
     not_empty_.notify_all();
     not_full_.notify_all();
   }
@@ -98,6 +112,7 @@ class BoundedQueue {
   std::condition_variable not_empty_;
   std::condition_variable not_full_;
   std::deque<T> items_;
+  std::deque<T> later_;
   bool is_closed_ = false;
 };
 

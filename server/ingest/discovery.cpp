@@ -8,6 +8,7 @@
 
 #include "parser/foundation/instant.h"
 #include "parser/layout/run_path.h"
+#include "parser/reader/reading.h"
 #include "server/ingest/log_tail.h"
 #include "server/ingest/memory_shortage.h"
 
@@ -25,6 +26,12 @@ constexpr int kPostponedAtMost = 10;
 constexpr std::chrono::seconds kBetweenJobLooks{30};  // at the job of a log that says nothing
 constexpr milliseconds kLongestSleep{500};            // an injected clock may jump
 constexpr std::chrono::minutes kHotFor{2};
+constexpr int kRereadsAtOnce = 64;  // so that the writer stores many at a time
+
+// Live logs have most of what may be open.
+std::size_t rereads_at_once(const IngestOptions& options) {
+  return static_cast<std::size_t>(std::clamp(options.open_files_max / 4, 1, kRereadsAtOnce));
+}
 
 std::int64_t microseconds_of(std::int64_t ns) {
   return ns / 1'000;
@@ -41,6 +48,7 @@ Discovery::Discovery(WatchedRoot root, const IngestOptions& options, Links links
       intervals_{options.hot_interval, options.warm_interval, options.cold_interval},
       reports_(root_, links.writes, links.activity, links.clock, follows_),
       readers_(root_, files_, links.jobs, links.clock, options.open_files_max),
+      rereads_(rereads_at_once(options)),
       scanner_(root_, files_, options, links.watch, std::move(allowance), make_listener()),
       content_checks_(options.content_check_interval, options.content_check_bytes_per_s) {}
 
@@ -70,7 +78,7 @@ void Discovery::restore(const KnownLogs& known) {
   for (const auto& before : known.files) {
     if (before.root_id != root_.id || root_.leaves_out(before.relative_path)) continue;
     FileState& file = files_.at(files_.add(before.relative_path));
-    LogMemory& memory = file.memory;
+    LogMemory memory;
     memory.run = before.run;
     memory.generation = before.generation;
     memory.inode = before.cursor.inode;
@@ -88,6 +96,8 @@ void Discovery::restore(const KnownLogs& known) {
       memory.is_settled = tail->settled_size != 0 && before.has_window_source && has_gpu_of_tree;
     }
     memory.job_has_ended = before.status == parser::RunStatus::complete;
+    memory.is_of_earlier_reading = before.reading < parser::kReading;
+    files_.set_memory(file, memory);
     file.wants_verdict = !memory.is_settled;  // its job may have ended meanwhile
     files_.set_vanished(file, before.is_vanished);
     if (!before.is_vanished) ++root_.logs_missed;
@@ -108,6 +118,7 @@ void Discovery::restore(const KnownLogs& known) {
     }
     files_.set_parked(files_.at(*index), true);
   }
+  if (options_.reads_anew) rereads_.begin(files_);
 }
 
 void Discovery::run() {
@@ -139,6 +150,7 @@ bool Discovery::run_once() {
   if (follows_) {
     if (const auto index = content_checks_.take_due(files_, now)) readers_.enqueue(*index);
   }
+  if (scanner_.was_scanned()) begin_rereads(now);
   readers_.dispatch(intervals_.warm);
   reports_.publish(files_, scanner_.was_scanned());
   if (!follows_ && is_finished()) return false;
@@ -147,7 +159,20 @@ bool Discovery::run_once() {
 }
 
 bool Discovery::is_finished() const {
-  return scanner_.was_scanned() && readers_.is_idle() && unfinished_.empty();
+  const bool has_rereads = root_.directory != nullptr && !rereads_.is_done();
+  return scanner_.was_scanned() && readers_.is_idle() && unfinished_.empty() && !has_rereads;
+}
+
+// After the first scan: by then it is known which logs are there, and what is new comes first.
+void Discovery::begin_rereads(SteadyTime now) {
+  rereads_.take_dropped(files_);
+  while (root_.directory != nullptr && root_.budget.allows(now)) {
+    const auto index = rereads_.take_next(files_, unfinished_);
+    if (!index) return;
+    root_.budget.spend(2);  // it is opened, and examined
+    files_.set_pending(files_.at(*index), files_.at(*index).memory.offset);
+    readers_.enqueue_reread(*index);
+  }
 }
 
 // `facts` are fresh: is there anything to read, or to check?
@@ -230,6 +255,15 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
   FileState& file = files_.at(outcome.file);
   readers_.take_back(outcome.file);
   unfinished_.erase(outcome.file);
+  judge_outcome(outcome, now);
+  if (!file.is_queued) {
+    rereads_.take_back(outcome.file, outcome.kind == FileOutcome::Kind::postponed ||
+                                         outcome.kind == FileOutcome::Kind::shorter);
+  }
+}
+
+void Discovery::judge_outcome(const FileOutcome& outcome, SteadyTime now) {
+  FileState& file = files_.at(outcome.file);
   if (file.is_vanished) {
     take_vanished(outcome);
     return;
@@ -271,10 +305,10 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
 void Discovery::take_vanished(const FileOutcome& outcome) {
   FileState& file = files_.at(outcome.file);
   if (outcome.kind == FileOutcome::Kind::committed) {
-    const LogMemory before = file.memory;
-    file.memory = outcome.memory;
-    file.memory.is_settled = before.is_settled;
-    file.memory.job_has_ended = before.job_has_ended;
+    LogMemory memory = outcome.memory;
+    memory.is_settled = file.memory.is_settled;
+    memory.job_has_ended = file.memory.job_has_ended;
+    files_.set_memory(file, memory);
   }
   mark_missing(outcome.file);
 }
@@ -284,7 +318,7 @@ void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {
   file.failures = 0;
   file.shrink_polls = 0;
   unpark(file);
-  file.memory = outcome.memory;
+  files_.set_memory(file, outcome.memory);
   const std::uint64_t size = outcome.size_bytes;
   const std::uint64_t offset = file.memory.offset;
   files_.set_pending(file, !outcome.reached_end && size > offset ? size - offset : 0);
@@ -352,6 +386,7 @@ void Discovery::mark_missing(FileIndex index) {
   const LogMemory& log = file.memory;
   const bool is_over = log.is_settled || log.job_has_ended;
   if ((log.run != 0 || log.is_removed) && is_over && is_compressed(file.relative_path)) {
+    files_.set_packed_away(file);
     reports_.keeps_compressed(file.relative_path);
     return;
   }

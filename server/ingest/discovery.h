@@ -12,6 +12,7 @@
 #include "server/ingest/outcome_mailbox.h"
 #include "server/ingest/poll_schedule.h"
 #include "server/ingest/read_dispatch.h"
+#include "server/ingest/rereads.h"
 #include "server/ingest/root_reports.h"
 #include "server/ingest/scanner.h"
 
@@ -53,7 +54,9 @@ class Discovery {
   void see_event(FileIndex index);
   void poll_due(SteadyTime now);
   void poll(FileIndex index, SteadyTime now);
+  void begin_rereads(SteadyTime now);
   void take_outcome(const FileOutcome& outcome, SteadyTime now);
+  void judge_outcome(const FileOutcome& outcome, SteadyTime now);
   void take_vanished(const FileOutcome& outcome);
   void take_progress(const FileOutcome& outcome, SteadyTime now);
   void park(FileIndex index, const std::string& reason, SteadyTime now);
@@ -74,6 +77,7 @@ class Discovery {
   FileTable files_;
   RootReports reports_;
   ReadDispatch readers_;
+  Rereads rereads_;
   Scanner scanner_;
   ContentChecks content_checks_;
   std::unordered_set<FileIndex> unfinished_;  // asked to be looked at again soon

@@ -49,6 +49,13 @@ void FileTable::drop_outdated() {
   while (!due_.empty() && files_[due_.top().file].due != due_.top().at) due_.pop();
 }
 
+template <typename Change>
+void FileTable::recount_reading(FileState& file, Change change) {
+  sums_.of_earlier_reading -= file.is_told_by_earlier_reading() ? 1 : 0;
+  change();
+  sums_.of_earlier_reading += file.is_told_by_earlier_reading() ? 1 : 0;
+}
+
 bool FileTable::set_queued(FileState& file, bool is_queued) {
   if (file.is_queued == is_queued) return false;
   file.is_queued = is_queued;
@@ -65,9 +72,20 @@ bool FileTable::set_parked(FileState& file, bool is_parked) {
 
 bool FileTable::set_vanished(FileState& file, bool is_vanished) {
   if (file.is_vanished == is_vanished) return false;
-  file.is_vanished = is_vanished;
+  recount_reading(file, [&] {
+    file.is_vanished = is_vanished;
+    file.is_packed_away = false;
+  });
   sums_.vanished += is_vanished ? 1 : -1;
   return true;
+}
+
+void FileTable::set_memory(FileState& file, const LogMemory& memory) {
+  recount_reading(file, [&] { file.memory = memory; });
+}
+
+void FileTable::set_packed_away(FileState& file) {
+  recount_reading(file, [&] { file.is_packed_away = true; });
 }
 
 void FileTable::set_pending(FileState& file, std::uint64_t bytes) {

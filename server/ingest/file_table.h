@@ -36,6 +36,14 @@ struct FileState {
   bool wants_configuration : 1 = false;
   bool wants_content_check : 1 = false;
   bool wants_verdict : 1 = false;  // its job may have ended
+  bool wants_reread : 1 = false;   // from its start; other logs come first
+  // It vanished once its job was over, and its compressed form is there.
+  bool is_packed_away : 1 = false;
+
+  // And its text is there.
+  bool is_told_by_earlier_reading() const {
+    return memory.is_of_earlier_reading && (!is_vanished || is_packed_away);
+  }
 };
 
 class FileTable {
@@ -58,11 +66,14 @@ class FileTable {
   bool set_parked(FileState& file, bool is_parked);
   bool set_vanished(FileState& file, bool is_vanished);
   void set_pending(FileState& file, std::uint64_t bytes);
+  void set_memory(FileState& file, const LogMemory& memory);
+  void set_packed_away(FileState& file);
 
   struct Sums {
     std::int64_t queued = 0;
     std::int64_t parked = 0;
     std::int64_t vanished = 0;
+    std::int64_t of_earlier_reading = 0;  // told by one, and there
     std::uint64_t pending_bytes = 0;
   };
   const Sums& sums() const { return sums_; }
@@ -74,6 +85,9 @@ class FileTable {
     bool operator>(const Due& other) const { return at > other.at; }
   };
   void drop_outdated();
+  // Changes the file, and its share of the sum.
+  template <typename Change>
+  void recount_reading(FileState& file, Change change);
 
   std::deque<FileState> files_;  // addresses stay: the index holds views of the paths
   std::unordered_map<std::string_view, FileIndex> by_path_;

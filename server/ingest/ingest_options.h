@@ -54,6 +54,8 @@ struct IngestOptions {
   // A call into a root's file system that takes longer: the root hangs.
   std::chrono::milliseconds hangs_after{10'000};
   std::shared_ptr<const Clock> clock;  // none: the system's
+  // Logs that an earlier reading told are read again from their start (rereads.h).
+  bool reads_anew = false;
   // Tells which recipe a run is, and with it the window; none: the built-in one.
   std::shared_ptr<const parser::Catalog> catalog;
 };

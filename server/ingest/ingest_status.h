@@ -20,6 +20,7 @@ struct RootStatus {
   std::int64_t files_seen = 0;
   std::int64_t files_pending = 0;  // known to have bytes that are not read yet
   std::int64_t files_parked = 0;
+  std::int64_t files_of_earlier_reading = 0;  // whose runs were told by rules that changed since
   std::uint64_t bytes_pending = 0;
   std::string error;  // why its last scan failed; empty when it did not
   // Since when a call into its file system has not come back; nothing while it answers.
@@ -32,6 +33,7 @@ struct IngestStatus {
   std::int64_t files_seen = 0;
   std::int64_t files_pending = 0;
   std::int64_t files_parked = 0;
+  std::int64_t files_of_earlier_reading = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_pending = 0;
   std::int64_t samples_committed = 0;

@@ -28,6 +28,7 @@ struct LogMemory {
   bool was_read_to_end : 1 = false;    // by this process: what is new since then, it saw coming
   bool is_removed : 1 = false;         // its run was removed on purpose, and it stands as it was
   bool window_is_judged : 1 = false;   // since ingest began, and since its llmb-config came
+  bool is_of_earlier_reading : 1 = false;  // its run was told by rules that are others by now
 };
 
 }  // namespace llmb::ingest

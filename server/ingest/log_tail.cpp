@@ -67,7 +67,8 @@ parser::Result<LogTail> LogTail::read(int fd, const std::optional<storage::LogCu
       const bool was_stopped = options.stop != nullptr && options.stop->load();
       if (*hash != state->content_hash && !was_stopped) identity = Identity::rewritten;
     }
-    auto reader = *identity == Identity::same ? restore_reader(*cursor) : std::nullopt;
+    const bool goes_on = *identity == Identity::same && !options.is_reread;
+    auto reader = goes_on ? restore_reader(*cursor) : std::nullopt;
     if (reader) {
       tail.reader_ = std::move(*reader);
       tail.cursor_ = *cursor;

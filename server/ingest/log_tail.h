@@ -28,11 +28,18 @@ struct TailOptions {
   bool shrink_is_believed = false;
   // Reads all bytes before the offset again, and compares them with those that were read.
   bool checks_content = false;
+  // Reads from its start a log that is as it was, whatever state the cursor has.
+  bool is_reread = false;
   // Of a compressed log, whose text is read: what stat says of its file.
   std::optional<FileFacts> packed_file;
   const std::atomic<bool>* stop = nullptr;           // ends a tick between two blocks
   std::atomic<std::uint64_t>* bytes_read = nullptr;  // counts all bytes read, fingerprints too
   CallWatch* watch = nullptr;                        // told of each block that came
+
+  void read_whole() {
+    bytes_max = UINT64_MAX;
+    samples_max = SIZE_MAX;
+  }
 };
 
 class LogTail {
@@ -40,7 +47,7 @@ class LogTail {
   enum class Verdict {
     same,       // goes on where the cursor stood (or is new)
     rewritten,  // not the file that was read: begins a new generation at offset 0
-    reread,     // the same file, from offset 0: another version wrote the parser's state
+    reread,     // the same file, from offset 0: as asked, or the state is of another version
     shorter,    // nothing was read: the bytes before the offset are not there on this look
   };
 

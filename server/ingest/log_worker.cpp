@@ -15,11 +15,13 @@
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 #include "parser/reader/log_reader.h"
+#include "parser/reader/reading.h"
 #include "parser/statistics/status_reason.h"
 #include "server/ingest/file_identity.h"
 #include "server/ingest/listed_result.h"
 #include "server/ingest/poll_schedule.h"
 #include "server/ingest/profile_listing.h"
+#include "server/ingest/same_verdict.h"
 
 namespace llmb::ingest {
 namespace {
@@ -78,34 +80,6 @@ double mean_step_time_s(const parser::RunSummary& summary, double typical_s) {
   return summary.step_time_s ? summary.step_time_s->mean : typical_s;
 }
 
-// Marks follow from what is compared here, and from the configuration, which writes its own.
-bool is_same_result(const storage::ListedResult& stored, const storage::ListedResult& now) {
-  return stored.identity == now.identity &&
-         stored.tokens_per_s_per_gpu == now.tokens_per_s_per_gpu && stored.mfu == now.mfu &&
-         stored.speed_against_reference == now.speed_against_reference &&
-         stored.catalog_hash == now.catalog_hash;
-}
-
-// False where the run's tree has a GPU of which this does not know, and nothing else says one. What
-// a tree said once stays until the log is read again.
-bool knows_gpu_type_of_root(const parser::RunConfiguration& stored, const std::string& of_root) {
-  if (of_root.empty()) return true;
-  const auto gpu_type = stored.get("gpu_type");
-  return gpu_type && (gpu_type->source != parser::ConfigSource::path || gpu_type->value == of_root);
-}
-
-bool is_same_verdict(const std::optional<storage::RunRecord>& record,
-                     const parser::RunConfiguration& configuration,
-                     const parser::Judgement& judgement, const storage::ListedResult& listed) {
-  return record && is_same_result(record->listed, listed) &&
-         record->configuration.value("gpu_type") == configuration.value("gpu_type") &&
-         record->summary.status == judgement.summary.status &&
-         record->summary.failure_cause == judgement.summary.failure_cause &&
-         record->summary.window == judgement.summary.window &&
-         record->window_source == judgement.window_source &&
-         record->logged_global_batch_size == judgement.logged_global_batch_size;
-}
-
 }  // namespace
 
 LogWorker::LogWorker(const std::string& database_path, Links links)
@@ -126,7 +100,7 @@ WorkResult LogWorker::work(const ReadJob& job) {
 
 WorkResult LogWorker::read_log(const ReadJob& job) {
   WorkResult result;
-  OpenResult opened = job.root->open_file(job.relative_path);
+  LogFile opened = open_log_file(*job.root, job.relative_path, job.is_reread);
   if (opened.error != 0) {
     const auto kind =
         means_no_such_file(opened.error) ? FileOutcome::Kind::vanished : FileOutcome::Kind::failed;
@@ -134,7 +108,7 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
         kind, job, fmt::format("cannot open the log: {}", std::strerror(opened.error)));
     return result;
   }
-  const auto log = examine_log(std::move(opened.fd), job.relative_path);
+  const auto log = examine_log(std::move(opened));
   if (!log) {
     result.outcome = make_outcome(FileOutcome::Kind::failed, job, log.error().message);
     return result;
@@ -142,9 +116,14 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
   std::optional<storage::LogCursor> before;
   if (job.memory.run != 0) before = database_.cursor(job.memory.run);
   if (before) return read_from(job, *log, before);
+  if (log->is_packed_form) {
+    result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);
+    return result;
+  }
   ReadJob anew = job;  // there is no such run, any more
   anew.memory.run = 0;
   anew.memory.is_removed = false;
+  anew.memory.is_of_earlier_reading = anew.is_reread = false;
   if (const auto removed = database_.removed_log(job.root_id, job.relative_path)) {
     if (auto outcome = removed_outcome(anew, *log, *removed)) {
       result.outcome = std::move(*outcome);
@@ -159,7 +138,7 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
   WorkResult result;
   parser::RunPath path = parser::parse_run_path(job.layout_path);
   const std::optional<JobEnd> job_end = job_end_of(database_, job.root_id, job.relative_path, path);
-  if (before && !job.checks_content) {
+  if (before && !job.checks_content && !job.is_reread) {
     if (auto settled = unchanged_outcome(job, log, *before, job_end)) {
       result.outcome = std::move(*settled);
       return result;
@@ -168,10 +147,12 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
   TailOptions options;
   options.shrink_is_believed = job.shrink_is_believed;
   options.checks_content = job.checks_content;
+  options.is_reread = job.is_reread;
   options.stop = &links_.stop;
   options.bytes_read = &links_.bytes_read;
   options.watch = &links_.watch;
   if (log.is_packed()) options.packed_file = log.facts;
+  if (log.is_packed_form) options.read_whole();
   const auto text = texts_.of(log, goes_on());
   if (!text) {
     const auto kind = links_.stop ? FileOutcome::Kind::postponed : FileOutcome::Kind::failed;
@@ -185,6 +166,10 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
     return result;
   }
   if (tail->reached_end()) texts_.forget();
+  if (log.is_packed_form && tail->verdict() != LogTail::Verdict::reread) {
+    result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);  // it is of another text
+    return result;
+  }
   return assemble(job, before, *tail, std::move(path), job_end);
 }
 
@@ -286,6 +271,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const bool is_new = job.memory.run == 0 || is_rewritten || is_reread;
   const storage::RunId known_run = is_new ? 0 : job.memory.run;
   parser::RunConfiguration configuration = configuration_of(job, path);
+  if (is_reread && job.config_path.empty()) keep_llmb_config(job.memory.run, configuration);
   configuration.merge(parser::stated_configuration(tail.facts()));
   configuration.fill_in("gpu_type", job.gpu_type, parser::ConfigSource::path);
   const SteadyTime silent_since = silent_since_when(job, tail);
@@ -322,6 +308,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   memory.silence_is_judged = silence.has_value();
   memory.was_read_to_end |= tail.reached_end();
   memory.window_is_judged = true;
+  if (is_new) memory.is_of_earlier_reading = false;
 
   const auto listed = listed_result(links_.catalog, judgement, configuration, tail.facts());
   const bool has_same_cursor = !is_new && before && *before == tail.cursor();
@@ -337,6 +324,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.window_source = std::move(judgement.window_source);
   batch.logged_global_batch_size = judgement.logged_global_batch_size;
   batch.replaces_all_samples = is_reread;
+  if (is_new) batch.reading = parser::kReading;
   batch.continues_run = !is_new;
   batch.is_settled = is_over;
   if (!is_new && before && was_settled(*before)) batch.drops_steps_from = before->offset;
@@ -462,6 +450,12 @@ parser::RunConfiguration LogWorker::configuration_of(const ReadJob& job,
   parser::RunConfiguration configuration = path.configuration;
   if (!job.config_path.empty()) configuration.merge(llmb_config(job));
   return configuration;
+}
+
+// What a llmb-config said that is gone by now is known from nowhere else.
+void LogWorker::keep_llmb_config(storage::RunId run, parser::RunConfiguration& configuration) {
+  const auto record = database_.run(run);
+  if (record) configuration.merge(record->configuration.from(parser::ConfigSource::llmb_config));
 }
 
 const parser::RunConfiguration& LogWorker::llmb_config(const ReadJob& job) {

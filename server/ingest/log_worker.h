@@ -63,6 +63,7 @@ class LogWorker {
                                   parser::RunPath path) const;
   std::vector<parser::StepSample> stored_steps(storage::RunId run, const parser::Window& window);
   parser::RunConfiguration configuration_of(const ReadJob& job, const parser::RunPath& path);
+  void keep_llmb_config(storage::RunId run, parser::RunConfiguration& configuration);
   const parser::RunConfiguration& llmb_config(const ReadJob& job);
 
   storage::Reader database_;

@@ -4,21 +4,38 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "server/unpacking/packing.h"
 #include "server/unpacking/unpacked_text.h"
 
 namespace llmb::ingest {
 
-parser::Result<OpenLog> examine_log(parser::FileDescriptor file, const std::string& relative_path) {
+LogFile open_log_file(const RootDirectory& root, const std::string& relative_path,
+                      bool or_packed_form) {
+  OpenResult opened = root.open_file(relative_path);
+  if (!or_packed_form || !means_no_such_file(opened.error)) {
+    return {std::move(opened.fd), opened.error, relative_path, false};
+  }
+  for (const std::string_view suffix : unpacking::kSuffixes) {
+    const std::string path = relative_path + std::string(suffix);
+    OpenResult packed = root.open_file(path);
+    if (packed.error == 0) return {std::move(packed.fd), 0, path, true};
+  }
+  return {{}, opened.error, relative_path, false};
+}
+
+parser::Result<OpenLog> examine_log(LogFile file) {
   OpenLog log;
-  log.file = std::move(file);
+  log.file = std::move(file.fd);
+  log.is_packed_form = file.is_packed_form;
   struct stat status {};
   if (fstat(log.file.get(), &status) != 0) {
     return parser::fail(fmt::format("cannot examine the log: {}", std::strerror(errno)));
   }
   log.facts = file_facts(status);
-  if (unpacking::is_unpacked_by_name(relative_path)) {
+  if (unpacking::is_unpacked_by_name(file.relative_path)) {
     const auto packing = unpacking::packing_of_file(log.file.get());
     if (!packing) return tl::unexpected(packing.error());
     log.packing = *packing;

@@ -17,12 +17,23 @@ struct OpenLog {
   parser::FileDescriptor file;
   FileFacts facts;  // of the file, compressed as it may be
   unpacking::Packing packing = unpacking::Packing::none;
+  bool is_packed_form = false;  // of a log that is not there itself
 
   bool is_packed() const { return packing != unpacking::Packing::none; }
 };
 
+struct LogFile {
+  parser::FileDescriptor fd;
+  int error = 0;  // errno
+  std::string relative_path;
+  bool is_packed_form = false;
+};
+// `or_packed_form`: where there is no such file, that of it which can be unpacked.
+LogFile open_log_file(const RootDirectory& root, const std::string& relative_path,
+                      bool or_packed_form);
+
 // Only what its name says is compressed is looked at for that.
-parser::Result<OpenLog> examine_log(parser::FileDescriptor file, const std::string& relative_path);
+parser::Result<OpenLog> examine_log(LogFile file);
 
 // Where the texts of logs are read. Keeps that of the compressed log which was asked for last:
 // unpacking takes longer than reading, and a long log is read in several jobs.

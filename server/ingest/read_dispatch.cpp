@@ -19,11 +19,17 @@ void ReadDispatch::enqueue(FileIndex index) {
   ready_.push_back(index);
 }
 
+void ReadDispatch::enqueue_reread(FileIndex index) {
+  files_.at(index).wants_reread = true;
+  enqueue(index);
+}
+
 void ReadDispatch::dispatch(std::chrono::milliseconds retry) {
   while (!ready_.empty() && with_readers_ < open_files_max_) {
     const FileIndex index = ready_.front();
     FileState& file = files_.at(index);
-    if (file.is_vanished || root_.directory == nullptr) {
+    const bool is_gone = file.is_vanished && !(file.wants_reread && file.is_packed_away);
+    if (is_gone || root_.directory == nullptr) {
       files_.set_queued(file, false);
       files_.set_pending(file, 0);
       if (!file.is_vanished) files_.schedule(index, clock_.steady() + retry);
@@ -31,7 +37,9 @@ void ReadDispatch::dispatch(std::chrono::milliseconds retry) {
       continue;
     }
     file.read_at = clock_.steady();
-    const bool is_taken = jobs_.push_at_once(make_job(index));
+    ReadJob job = make_job(index);
+    const bool is_taken = job.is_reread ? jobs_.push_at_once_for_later(std::move(job))
+                                        : jobs_.push_at_once(std::move(job));
     ready_.pop_front();
     if (!is_taken) return;
     ++with_readers_;
@@ -61,6 +69,10 @@ ReadJob ReadDispatch::make_job(FileIndex index) {
     job.checks_content = file.wants_content_check;
     file.wants_content_check = false;
     file.wants_verdict = false;
+    job.is_reread = file.wants_reread && file.memory.is_of_earlier_reading;
+    file.wants_reread = false;
+    // What is read anew did not come just now: how long it has been silent stays as it was.
+    if (job.is_reread) job.memory.was_read_to_end = false;
   }
   if (root_.configs.size() != 0) {
     const auto job_id = parser::parse_run_path(job.layout_path).job_id;

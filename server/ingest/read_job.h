@@ -31,6 +31,7 @@ struct ReadJob {
   std::string gpu_type;     // its root's
   LogMemory memory;
   bool shrink_is_believed = false;
+  bool is_reread = false;       // from its start, because an earlier reading told its run
   bool checks_content = false;  // every byte before the offset, not only the head and the last ones
 };
 

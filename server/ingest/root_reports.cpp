@@ -117,6 +117,7 @@ void RootReports::publish(const FileTable& files, bool first_scan_done) {
     status.files_seen = static_cast<std::int64_t>(files.size()) - sums.vanished;
     status.files_pending = sums.queued;
     status.files_parked = sums.parked;
+    status.files_of_earlier_reading = sums.of_earlier_reading;
     status.bytes_pending = sums.pending_bytes;
     status.error = root_.error;
   });

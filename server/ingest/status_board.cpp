@@ -10,6 +10,7 @@ void add(IngestStatus& status, const RootStatus& root) {
   status.files_seen += root.files_seen;
   status.files_pending += root.files_pending;
   status.files_parked += root.files_parked;
+  status.files_of_earlier_reading += root.files_of_earlier_reading;
   status.bytes_pending += root.bytes_pending;
   if (!root.error.empty()) status.root_errors.push_back(root.error);
   status.roots.push_back(root);

@@ -195,6 +195,7 @@ void visit_fields(Of<Visit, storage::LogTelling>& log, Visit& visit) {
   visit("vanished_at", log.run.vanished_at);
   visit("size_bytes", log.run.size_bytes);
   visit("step_count", log.run.step_count);
+  visit("reading", log.run.reading);
   visit("window_source", log.run.window_source);
   visit("logged_global_batch_size", log.run.logged_global_batch_size);
   visit("has_more", log.has_more);

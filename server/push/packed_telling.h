@@ -11,7 +11,7 @@
 namespace llmb::push {
 
 // Raised with every change of how a request is written.
-inline constexpr std::int64_t kFormat = 5;
+inline constexpr std::int64_t kFormat = 6;
 // Of the names of all that a telling holds, in their order: differs where a field was added and
 // kFormat forgotten.
 std::uint64_t form_hash();

@@ -273,6 +273,35 @@ TEST_F(Push, ALogOfTheSameLengthWithOtherFiguresIsTaken) {
   EXPECT_EQ(get_json("/api/v1/runs")["runs"].at(0)["step_time_s_mean"], 1.5);
 }
 
+TEST_F(Push, ALaterReadingHasTheLastWordOfTheSameBytes) {
+  Spool first(agent_path());
+  auto log = first.batch("alpha", 49);
+  first.commit(log);
+  push_all(first);
+  const auto run = [this] { return get_json("/api/v1/runs")["runs"].at(0); };
+  const auto id = run()["id"];
+  log.reading = 1;
+  log.replaces_all_samples = true;
+  log.summary.status_reason = "told anew";
+  first.commit(log);
+  EXPECT_THAT(push_all(first), ElementsAre("taken"));
+  EXPECT_EQ(run()["status_reason"], "told anew");
+  EXPECT_EQ(storage::Reader(database_path_).run(id)->reading, 1);
+  fall_silent();
+  Spool behind(agent_path("behind"));
+  behind.commit(behind.batch("alpha", 49));
+  EXPECT_THAT(push_all(behind), ElementsAre("covered")) << "an earlier reading of the same bytes";
+  EXPECT_EQ(run()["status_reason"], "told anew");
+  // One that says the same by a later reading is taken, so that it is known by which.
+  Spool ahead(agent_path("ahead"));
+  log.root_id = ahead.root_;
+  log.reading = 2;
+  ahead.commit(log);
+  EXPECT_THAT(push_all(ahead), ElementsAre("taken"));
+  EXPECT_EQ(storage::Reader(database_path_).run(id)->reading, 2);
+  EXPECT_EQ(get_json("/api/v1/runs")["runs"].size(), 1U);
+}
+
 TEST_F(Push, ARewrittenLogIsAnotherGeneration) {
   Spool spool(agent_path());
   spool.commit(spool.batch("alpha", 49));

@@ -91,6 +91,16 @@ TEST_F(Doctor, FindsRowsThatContradictOneAnother) {
   EXPECT_THAT(run.out, HasSubstr("run_segment"));
 }
 
+TEST_F(Doctor, CountsTheRunsThatAnEarlierVersionTold) {
+  execute("UPDATE run SET reading = 1000000");
+  EXPECT_EQ(verdicts(doctor({"--quick", "--format=json"}), "reading"), Verdicts{"ok"});
+  execute("UPDATE run SET reading = 0");
+  const ProgramRun run = doctor({"--quick", "--format=json"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(verdicts(run, "reading"), Verdicts{"warning"});
+  EXPECT_THAT(run.out, HasSubstr("`llmb-report ingest --once --anew` reads these anew"));
+}
+
 TEST_F(Doctor, FindsADamagedPage) {
   execute("PRAGMA journal_mode = DELETE");
   const fs::path file = folder_.path() / "runs.db";

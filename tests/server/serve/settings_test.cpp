@@ -40,6 +40,7 @@ TEST(ServeConfiguration, ReadsEveryKeyOfItsHelp) {
   EXPECT_EQ(settings.receive, false);
   EXPECT_EQ(settings.read_only, false);
   EXPECT_EQ(settings.stand_by, false);
+  EXPECT_EQ(settings.anew, false);
   EXPECT_EQ(settings.allowed_hosts, std::vector<std::string>{"report.example.org"});
   EXPECT_EQ(settings.allow_network_file_system, false);
   EXPECT_EQ(settings.http_threads, 2);

@@ -99,6 +99,12 @@ function Reading() {
     ["Steps stored since the start", formatCount(status.samples_committed)],
     ["First scan", status.first_scan_done ? "done" : "under way"],
   ];
+  if (status.files_of_earlier_reading > 0) {
+    facts.push([
+      "Logs told by an earlier version",
+      `${formatCount(status.files_of_earlier_reading)}; --anew reads them again`,
+    ]);
+  }
   if (status.retention) {
     facts.push(["Runs removed since the start", formatCount(status.retention.runs_removed)]);
   }
