@@ -18,6 +18,7 @@
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/plan/ceiling_shapes.h"
+#include "runner/plan/communicator_count.h"
 #include "runner/plan/memory_plan.h"
 #include "runner/plan/pass_graphs.h"
 #include "runner/plan/plan_text.h"
@@ -90,6 +91,34 @@ void pin_products(cuda::Ops<T>& ops, const World& world, const ProductPlans& pla
       world.rank(), why_not));
 }
 
+// What the side file will not have; nothing where it has all.
+std::string lacking_text(const cuda::DeviceMeter& meter) {
+  const auto text = [](const char* what, const std::string& why) {
+    return why.empty() ? "" : fmt::format("llmb-step-runner: no {}: {}\n", what, why);
+  };
+  return text("clocks, power or energy", meter.why_nothing()) +
+         text("power or energy", meter.why_no_energy());
+}
+
+// What the library that ranks talk by takes beside the arena: for its communicators, and by the
+// end, as first calls make more, with what the driver keeps of graphs.
+std::string joined_text(int communicators, std::int64_t free_before, std::int64_t planned) {
+  constexpr double kMebi = 1024.0 * 1024.0;
+  const std::int64_t free_now = cuda::memory_info().free_bytes;
+  return fmt::format(
+      "llmb-step-runner: communicators of rank 0's groups: {}; they took {:.1f} MiB of the device, "
+      "of "
+      "{:.1f} planned; {:.1f} MiB are free\n",
+      communicators, static_cast<double>(free_before - free_now) / kMebi,
+      static_cast<double>(planned) / kMebi, static_cast<double>(free_now) / kMebi);
+}
+
+std::string free_at_the_end_text() {
+  constexpr double kMebi = 1024.0 * 1024.0;
+  return fmt::format("llmb-step-runner: after the last step {:.1f} MiB of the device are free\n",
+                     static_cast<double>(cuda::memory_info().free_bytes) / kMebi);
+}
+
 // In `arena` bytes of the device, and in more where these are not enough. Throws DoesNotFit where
 // the device has no more.
 template <typename T>
@@ -106,15 +135,19 @@ void train_in(std::int64_t arena, cuda::Ops<T>& ops, World& world, const Options
                     &ops.profile());
     meter.emplace(device.pci_address, world.rank(),
                   [&log = output.log](const std::string& line) { log.write(line); });
-    const bool is_told = meter->why_nothing().empty();
-    if (!is_told && (world.rank() == 0 || settings.rank_slice)) {
-      output.log.write("llmb-step-runner: no clocks, power or energy: " + meter->why_nothing() +
-                       "\n");
-    }
+    if (world.rank() == 0 || settings.rank_slice) output.log.write(lacking_text(*meter));
     DeviceUseSource device_use = [&meter] { return meter->take(); };
+    const std::int64_t free_before = cuda::memory_info().free_bytes;
     run.emplace(ops, *devices, options, settings, layout, output, std::move(ceilings),
                 std::move(device_use));
+    const int communicators = devices->communicators_joined();
+    const bool tells = communicators > 0 && world.rank() == 0;
+    if (tells) {
+      output.log.write(joined_text(communicators, free_before,
+                                   communicator_count(settings, 0) * kCommunicatorBytes));
+    }
     run->train();
+    if (tells) output.log.write(free_at_the_end_text());
   } catch (const cuda::OutOfDeviceMemory& error) {
     throw DoesNotFit(ran_out_text(settings, run ? run->trainer().memory_use() : MemoryUse{},
                                   layout.place_of(world.rank()).pp, world.rank(), error.what()));

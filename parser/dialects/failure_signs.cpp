@@ -135,6 +135,9 @@ constexpr std::array kSignsOfOne = {
     failure("srun_launch_error", " launch failed: ", R"(srun: error: task)"),
     failure("preempted", "DUE TO PREEMPTION"),
     failure("preempted", "DUE TO JOB REQUEUE"),
+    // Of HTCondor's slots, and of its log of a job (event 004).
+    failure("preempted", "State change: preempting claim"),
+    failure("preempted", " Job was evicted.", R"(^004 \()"),
     failure("preempted", "termination is imminent"),
     failure("preempted", "auto-requeue signal"),
     failure("preempted", "reemption ",
@@ -161,7 +164,8 @@ constexpr std::array kSignsOfOne = {
     failure("cancelled", " CANCELLED AT ", R"(\*\*\* (?:STEP|JOB) .* CANCELLED AT )"),
     // A launcher may put a host before it: "asahi: KeyboardInterrupt".
     failure("interrupted", "KeyboardInterrupt",
-            R"(^KeyboardInterrupt\b|^[a-z][\w.-]*: KeyboardInterrupt$)"),
+            R"(^(?:\[[\w.-]+\] )?KeyboardInterrupt\b|^[a-z][\w.-]*: KeyboardInterrupt$|)"
+            R"(^\^C.*\bKeyboardInterrupt\b)"),
     failure("interrupted", "received SIGINT"),
     failure("interrupted", "SignalException: Process ", R"(got signal: [12]\b)"),
 
@@ -315,6 +319,9 @@ constexpr std::array kSignsOfOne = {
     failure("nan_loss", "oss became ", R"((?i)oss became (?:nan|inf|non-finite))"),
     failure("nan_loss", "oss is nan", R"((?i)error|fatal|abort|stop|exit|diverge|giv(?:e|ing) up)"),
     in_error("nan_gradient", "The total norm of order ", R"(non-finite)"),
+    // Of home-made trainers' logfmt and JSON.
+    failure("nan_loss", "on-finite loss", R"((?i)fatal|abort|stop|exit|halt)"),
+    failure("nan_gradient", "rad_norm is nan", R"((?i)fatal|abort|stop|exit|halt)"),
 };
 
 constexpr auto kSigns = [] {

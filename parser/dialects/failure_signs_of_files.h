@@ -26,6 +26,9 @@ inline constexpr std::array kSignsOfFiles = {
     failure("file_system_error", "Stale file handle"),
     failure("file_system_error", "Transport endpoint is not connected"),
     failure("file_system_error", "LustreError: "),
+    // Of the kernel, which reads the disk no more.
+    failure("file_system_error", ": Detected aborted journal"),
+    failure("file_system_error", "xfs_do_force_shutdown"),
     in_error("nccl_system_error", "Input/output error", R"(NCCL WARN NET/)"),
     in_error("file_system_error", "Input/output error",
              R"((?i)error\b.*Input/output error|failed)"),
@@ -47,7 +50,7 @@ inline constexpr std::array kSignsOfFiles = {
             R"((?i)name resolution|NameResolutionError|Max retries exceeded)"),
     failure("container_error", "Error response from daemon"),
     failure("container_error", "OCI runtime "),
-    failure("container_error", "FATAL:   ", R"(^FATAL: +(?:[a-z]|While))"),
+    failure("container_error", "FATAL:   ", R"((?:^|\| |: |\] )FATAL: +(?:[a-z]|While))"),
     failure("missing_module", "ModuleNotFoundError: "),
     failure("missing_module", "ImportError: ", R"(^ImportError: )"),
     failure("srun_launch_error", "cannot open shared object file",
@@ -78,6 +81,9 @@ inline constexpr std::array kSignsOfFiles = {
     in_error("tokenizer_or_data_missing", "sentencepiece_processor.cc"),
     in_error("tokenizer_or_data_missing", "No such file or directory",
              R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
+    // Of a reader that is no Python: 'open("/corpus/a.idx"): No such file or directory'.
+    failure("tokenizer_or_data_missing", "No such file or directory",
+            R"(open\("?[^ ]*\.(?:idx|bin|model|json|jsonl|parquet|tar|npy)"?\)?: No such)"),
     failure("tokenizer_or_data_missing", "Dataset does not exist: "),
     // Of Megatron's indexed datasets.
     in_error("tokenizer_or_data_missing", " files cannot be found at the path prefix"),

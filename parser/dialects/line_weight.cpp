@@ -109,7 +109,8 @@ constexpr auto kGivesUp =
 constexpr auto kWarnings = std::to_array<std::string_view>(
     {"WARNING", "Warning: ", "[warning]", "[WARN]", "\"WARN\"", " warn ", "[NeMo W ", "[DEBUG",
      " DEBUG ", "DEBUG:", "DEBUG - ", "going to /", "(ignored", "estarting ", "previous attempt",
-     "previous submission", "previous container", ": ignored", " thrown while requesting "});
+     "previous submission", "previous container", ": ignored", " fault ignored",
+     " thrown while requesting "});
 
 constexpr std::string_view kGoesOn = "trying again";
 

@@ -20,6 +20,7 @@ std::optional<double> ask(double unit, Function function, Arguments... arguments
 // The functions that a driver lacks are null, and what they tell is left out.
 struct ClockReader::State {
   std::string why_nothing;
+  std::string why_no_energy;
   nvml::Device device = nullptr;
   nvml::EventSet events = nullptr;
   nvml::ClockInfo clock = nullptr;
@@ -48,7 +49,21 @@ struct ClockReader::State {
       return;
     }
     find_functions(library);
+    leave_out_the_boards(library);
     listen(library);
+  }
+
+  // Where MIG is on, programs run on slices only.
+  void leave_out_the_boards(const VendorLibrary& library) {
+    const auto mig_mode = library.function_if_there<nvml::MigMode>("nvmlDeviceGetMigMode");
+    unsigned current = 0;
+    unsigned pending = 0;
+    if (!mig_mode || mig_mode(device, &current, &pending) != 0) return;
+    if (current != nvml::kMigEnabled) return;
+    power = nullptr;
+    power_limit = nullptr;
+    energy = nullptr;
+    why_no_energy = "the device is a slice of a board (MIG), and NVML counts those of the board";
   }
 
   void find_functions(const VendorLibrary& library) {
@@ -129,6 +144,10 @@ std::vector<std::uint64_t> ClockReader::take_xid_errors() {
     if ((event.type & nvml::kEventXid) != 0) numbers.push_back(event.data);
   }
   return numbers;
+}
+
+const std::string& ClockReader::why_no_energy() const {
+  return state_->why_no_energy;
 }
 
 const std::string& ClockReader::why_nothing() const {

@@ -43,6 +43,9 @@ class ClockReader {
   // Xid errors of this device that the driver reported since the last call, as their numbers.
   std::vector<std::uint64_t> take_xid_errors();
   const std::string& why_nothing() const;
+  // Why power and energy are left out of what is read: an address is that of a whole board, of
+  // which the device may be a slice (MIG). Empty where they are not, or nothing is read at all.
+  const std::string& why_no_energy() const;
 
  private:
   struct State;

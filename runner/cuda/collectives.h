@@ -95,7 +95,8 @@ class DeviceCommunicator {
   virtual void receive(void* to, std::int64_t count, NumberType type, int from, Stream stream) = 0;
 
   // Ends what is under way, here and (NCCL, and the double) on the other members, whose streams
-  // then fail with `reason`.
+  // then fail with `reason`. NCCL's end with all others of this process: on a stream one waits for
+  // another.
   virtual void abort(const std::string& reason) = 0;
 
  protected:

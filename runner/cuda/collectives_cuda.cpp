@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "runner/cuda/collectives.h"
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
+#include "runner/cuda/poll_pause.h"
 #include "runner/cuda/vendor_functions.h"
 #include "runner/cuda/watchdog.h"
 
@@ -19,8 +21,6 @@ namespace llmb::runner::cuda {
 namespace {
 
 static_assert(sizeof(ncclUniqueId) == sizeof(CommunicatorId));
-
-constexpr std::chrono::milliseconds kPollEvery{1};
 
 ncclDataType_t data_type(NumberType type) {
   switch (type) {
@@ -49,15 +49,17 @@ void check_reduced(NumberType type) {
 template <typename State>
 void finish(ncclResult_t status, std::chrono::milliseconds patience, const std::string& tried,
             State state) {
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto begin = std::chrono::steady_clock::now();
   while (status == ncclInProgress) {
-    if (std::chrono::steady_clock::now() > end) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited > patience) {
       throw CommunicatorFailed(tried, "communicator failed",
                                fmt::format("waited {:.1f} s for the other members",
                                            std::chrono::duration<double>(patience).count()),
                                "A member did not come: its own log says why.");
     }
-    std::this_thread::sleep_for(kPollEvery);
+    const std::chrono::microseconds pause = pause_after(waited);
+    pause.count() > 0 ? std::this_thread::sleep_for(pause) : std::this_thread::yield();
     status = state();
   }
   check(status, tried);
@@ -95,11 +97,18 @@ class NcclCommunicator : public DeviceCommunicator {
     adopt(comm, status, tried);
   }
 
+  ~NcclCommunicator() override {
+    if (!watched_) return;
+    watched_->close(std::uncaught_exceptions() > exceptions_before_);
+    Watchdog::of_this_process().forget(watched_);
+  }
+  NcclCommunicator(const NcclCommunicator&) = delete;
+  NcclCommunicator& operator=(const NcclCommunicator&) = delete;
+
   std::unique_ptr<DeviceCommunicator> split(const std::string& name,
                                             const std::vector<int>& ranks) override {
     std::unique_ptr<NcclCommunicator> part;
     if (!ranks.empty()) part.reset(new NcclCommunicator(name, ranks, global_rank(), options_));
-    ncclComm_t comm = nullptr;
     const std::string tried =
         fmt::format("split {} [{}] off {}", name, fmt::join(ranks, ", "), describe_group());
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -107,11 +116,12 @@ class NcclCommunicator : public DeviceCommunicator {
     WatchedCommunicator::Use use = watched_->use();
     const ncclResult_t status =
         nccl().ncclCommSplit(watched_->get(), part ? ranks.front() : NCCL_SPLIT_NOCOLOR,
-                             part ? part->rank() : 0, &comm, &config);
+                             part ? part->rank() : 0, watched_->begin_split(), &config);
     use.unlock();
     // The parent tells how far the split is, whatever the call answered; the part is there no
     // sooner.
     finish(status == ncclSuccess ? ncclInProgress : status, *watched_, tried);
+    const ncclComm_t comm = watched_->end_split();
     if (!part) return part;
     if (!comm) throw DeviceError(tried, "communicator failed", "NCCL made none", "");
     part->adopt(comm, ncclInProgress, tried);
@@ -192,7 +202,9 @@ class NcclCommunicator : public DeviceCommunicator {
     });
   }
 
-  void abort(const std::string& reason) override { watched_->end(reason); }
+  void abort(const std::string& reason) override {
+    Watchdog::of_this_process().end_all(describe_group(), reason);
+  }
 
  private:
   NcclCommunicator(const std::string& name, const std::vector<int>& ranks, int rank,
@@ -241,6 +253,7 @@ class NcclCommunicator : public DeviceCommunicator {
   }
 
   const CommunicatorOptions options_;
+  const int exceptions_before_ = std::uncaught_exceptions();
   std::shared_ptr<WatchedCommunicator> watched_;
   std::uint64_t calls_ = 0;
 };

@@ -39,6 +39,8 @@ class DeviceMeter {
   DeviceUse take();
   // Why NVML tells nothing; empty where it does.
   const std::string& why_nothing() const { return reader_.why_nothing(); }
+  // Why it tells no power and no energy; empty where it does, or tells nothing at all.
+  const std::string& why_no_energy() const { return reader_.why_no_energy(); }
 
  private:
   void run();

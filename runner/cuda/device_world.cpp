@@ -84,18 +84,22 @@ class StreamGroup : public Communicator {
   Stream stream_;
 };
 
+std::shared_ptr<DeviceCommunicator> join(Communicator& host, const CommunicatorOptions& options) {
+  const auto share_id = [&host](const CommunicatorId* mine) {
+    CommunicatorId id = mine ? *mine : CommunicatorId{};
+    host.broadcast(std::span<std::byte>(id.bytes), 0, "device.communicator_id");
+    return id;
+  };
+  return DeviceCommunicator::make(host.name(), host.ranks(), host.global_rank(), share_id, options);
+}
+
 class DeviceGroup final : public StreamGroup {
  public:
   DeviceGroup(std::unique_ptr<Communicator> host_group, Stream on_stream, DeviceProfile* profile,
-              const CommunicatorOptions& options)
-      : StreamGroup(std::move(host_group), on_stream), profile_(profile) {
-    const auto share_id = [this](const CommunicatorId* mine) {
-      CommunicatorId id = mine ? *mine : CommunicatorId{};
-      host().broadcast(std::span<std::byte>(id.bytes), 0, "device.communicator_id");
-      return id;
-    };
-    device_ = DeviceCommunicator::make(name(), ranks(), global_rank(), share_id, options);
-  }
+              std::shared_ptr<DeviceCommunicator> device)
+      : StreamGroup(std::move(host_group), on_stream),
+        profile_(profile),
+        device_(std::move(device)) {}
 
  private:
   // Counts what is put on the stream as long as it stands, where a profile is taken.
@@ -228,7 +232,7 @@ class DeviceGroup final : public StreamGroup {
 
   DeviceProfile* profile_;
   std::map<CollectiveKind, std::string> operations_;
-  std::unique_ptr<DeviceCommunicator> device_;
+  std::shared_ptr<DeviceCommunicator> device_;
   std::map<std::string, Channel> channels_;
 };
 
@@ -271,9 +275,14 @@ std::unique_ptr<Communicator> DeviceWorld::make_group(const std::string& name,
   if (peers_ == Peers::own_copies || ranks.size() == 1) {
     return std::make_unique<LoneGroup>(std::move(host), stream_);
   }
-  CommunicatorOptions options;
-  options.who_is_gone = host_.failure_source();
-  return std::make_unique<DeviceGroup>(std::move(host), stream_, profile_, options);
+  std::shared_ptr<DeviceCommunicator> device = by_ranks_[ranks].lock();
+  if (!device) {
+    CommunicatorOptions options;
+    options.who_is_gone = host_.failure_source();
+    by_ranks_[ranks] = device = join(*host, options);
+    ++communicators_joined_;
+  }
+  return std::make_unique<DeviceGroup>(std::move(host), stream_, profile_, std::move(device));
 }
 
 std::unique_ptr<Communicator> DeviceWorld::make_host_group() {

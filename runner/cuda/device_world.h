@@ -4,6 +4,7 @@
 // goes by way of the host too, because a send on a stream waits for its receiver.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include "runner/parallel/communicator.h"
 
 namespace llmb::runner::cuda {
+
+class DeviceCommunicator;
 
 // Whom a group talks to: the other members, or nobody, for one rank of a layout that runs alone and
 // has copies of its own data in the place of theirs.
@@ -37,17 +40,23 @@ class DeviceWorld final : public World {
 
   int rank() const override { return host_.rank(); }
   int size() const override { return host_.size(); }
-  // Waits for the other members, who come from their own calls.
+  // Waits for the other members, who come from their own calls. Groups of the same ranks talk by
+  // one communicator, for each takes hundreds of megabytes of the device: their calls are on one
+  // stream, in whose order they follow each other anyway.
   std::unique_ptr<Communicator> make_group(const std::string& name,
                                            const std::vector<int>& ranks) override;
   std::unique_ptr<Communicator> make_host_group() override;
   void abort(const std::string& reason) override { host_.abort(reason); }
+  // So far, by groups; a pipeline's directions have one each beside these.
+  int communicators_joined() const { return communicators_joined_; }
 
  private:
   World& host_;
   kernels::Stream stream_;
   Peers peers_;
   DeviceProfile* profile_;
+  std::map<std::vector<int>, std::weak_ptr<DeviceCommunicator>> by_ranks_;
+  int communicators_joined_ = 0;
 };
 
 }  // namespace llmb::runner::cuda

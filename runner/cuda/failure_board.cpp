@@ -27,6 +27,13 @@ void post_failure(const std::string& group, const std::string& reason) {
   one.reason = reason;
 }
 
+void clear_failure() {
+  Board& one = board();
+  const std::lock_guard lock(one.mutex);
+  one.group.clear();
+  one.reason.clear();
+}
+
 void throw_posted_failure() {
   Board& one = board();
   const std::lock_guard lock(one.mutex);

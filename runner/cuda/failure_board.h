@@ -11,5 +11,7 @@ namespace llmb::runner::cuda {
 void post_failure(const std::string& group, const std::string& reason);
 // Throws CommunicatorFailed where one was posted.
 void throw_posted_failure();
+// All communicators that it was about have gone.
+void clear_failure();
 
 }  // namespace llmb::runner::cuda

@@ -17,6 +17,7 @@ constexpr int kTemperatureOfGpu = 0;
 constexpr int kErrorsCorrected = 0;
 constexpr int kErrorsUncorrected = 1;
 constexpr int kSinceDriverLoaded = 0;
+constexpr unsigned kMigEnabled = 1;
 constexpr unsigned long long kEventXid = 0x8;
 
 struct EventData {
@@ -33,6 +34,7 @@ using HandleByPciBusId = Status (*)(const char* pci_bus_id, Device* device);
 using ClockInfo = Status (*)(Device device, int clock, unsigned* mhz);
 using UnsignedOfDevice = Status (*)(Device device, unsigned* value);
 using LongOfDevice = Status (*)(Device device, unsigned long long* value);
+using MigMode = Status (*)(Device device, unsigned* current, unsigned* pending);
 using Temperature = Status (*)(Device device, int sensor, unsigned* celsius);
 using TotalEccErrors = Status (*)(Device device, int errors, int counter,
                                   unsigned long long* count);

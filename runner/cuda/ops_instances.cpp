@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "runner/cuda/device.h"
+#include "runner/cuda/device_error.h"
 #include "runner/cuda/gemm_plans.h"
 #include "runner/cuda/ops_fp8_experts_impl.h"
 #include "runner/cuda/ops_fp8_impl.h"
@@ -46,6 +47,8 @@ bool Ops<T>::prepare_graphs(const std::function<void()>& capture) {
     capture();
   } catch (const CommunicationError&) {
     throw;  // the others are not there to agree
+  } catch (const CommunicatorFailed&) {
+    throw;  // nor on their devices
   } catch (const std::runtime_error& error) {
     graph_use_.is_refused_here = true;
     graph_use_.why_none = error.what();

@@ -99,6 +99,10 @@ void PassGraphs::run(PassKey key, std::span<Communicator* const> groups,
     Known captured = capture(std::move(key), groups, pass);
     launch(captured, groups);
     return keep(std::move(captured));
+  } catch (const CommunicationError&) {
+    throw;  // no refusal: the others are gone
+  } catch (const CommunicatorFailed&) {
+    throw;
   } catch (const std::runtime_error& error) {  // a call of CUDA's, or the launch of a kernel
     const bool is_alone = std::all_of(groups.begin(), groups.end(),
                                       [](const Communicator* group) { return group->size() == 1; });

@@ -78,6 +78,10 @@ void check(ncclResult_t status, const std::string& tried) {
   const std::string advice = "NCCL_DEBUG=WARN in the environment makes it say more.";
   // Another rank's process ended, or the network did.
   if (status == ncclRemoteError) throw CommunicatorFailed(tried, words, more, advice);
+  // Its words tell that the device is full from all else that CUDA may answer it.
+  if (status == ncclUnhandledCudaError && more.find("out of memory") != std::string::npos) {
+    throw OutOfDeviceMemory(tried, words, more, advice);
+  }
   throw DeviceError(tried, words, more, advice);
 }
 

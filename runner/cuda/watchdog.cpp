@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <exception>
+#include <algorithm>
 #include <utility>
 
 #include "runner/cuda/device_error.h"
@@ -35,10 +35,6 @@ WatchedCommunicator::WatchedCommunicator(ncclComm_t comm, std::string group, int
       who_is_gone_(std::move(who_is_gone)) {}
 
 WatchedCommunicator::~WatchedCommunicator() {
-  // To destroy one waits for the other members, who do not come where this rank is on its way out.
-  if (!is_ended_) {
-    std::uncaught_exceptions() > 0 ? nccl().ncclCommAbort(comm_) : nccl().ncclCommDestroy(comm_);
-  }
   for (const Call& call : calls_) {
     cudaEventDestroy(call.begun);
     cudaEventDestroy(call.ended);
@@ -90,6 +86,19 @@ WatchedCommunicator::Use WatchedCommunicator::use() {
   return held;
 }
 
+ncclComm_t* WatchedCommunicator::begin_split() {
+  const std::lock_guard lock(mutex_);
+  return &splits_.emplace_back(nullptr);
+}
+
+ncclComm_t WatchedCommunicator::end_split() {
+  const std::lock_guard lock(mutex_);
+  throw_if_ended();
+  const ncclComm_t made = splits_.back();
+  splits_.pop_back();
+  return made;
+}
+
 ncclResult_t WatchedCommunicator::state() const {
   const std::lock_guard lock(mutex_);
   throw_if_ended();
@@ -106,6 +115,8 @@ std::string WatchedCommunicator::look() {
   ncclResult_t state = ncclSuccess;
   nccl().ncclCommGetAsyncError(comm_, &state);
   if (state != ncclSuccess && state != ncclInProgress) {
+    // A call that is under way meets it too, and knows what was tried: it comes first.
+    if (!open_.empty() && !std::exchange(has_seen_error_, true)) return "";
     return fmt::format("NCCL: {}", nccl().ncclGetErrorString(state));
   }
   while (!calls_.empty() && cudaEventQuery(calls_.front().ended) == cudaSuccess) {
@@ -123,20 +134,47 @@ std::string WatchedCommunicator::look() {
                      call.what);
 }
 
-void WatchedCommunicator::end(const std::string& reason) {
+bool WatchedCommunicator::mark_ended(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  if (is_ended_) return false;
+  is_ended_ = true;
+  failure_ = reason;
+  const std::string gone = who_is_gone_ ? who_is_gone_() : "";
+  const bool is_said = gone.empty() || reason.find(gone) != std::string::npos;
+  if (!is_said) failure_ += "; " + gone;
+  post_failure(group_, failure_);
+  return true;
+}
+
+void WatchedCommunicator::abort() {
+  // Who does not come back from NCCL is ended by the abort.
+  const Use last(using_, kUseEndsWithin);
+  cudaSetDevice(device_);
+  nccl().ncclCommAbort(comm_);
+  abort_splits();
+}
+
+// Once this one has ended nobody writes there any more.
+void WatchedCommunicator::abort_splits() {
+  for (const ncclComm_t part : splits_) {
+    if (part) nccl().ncclCommAbort(part);
+  }
+}
+
+void WatchedCommunicator::close(bool failed) {
   {
     const std::lock_guard lock(mutex_);
     if (is_ended_) return;
     is_ended_ = true;
-    failure_ = reason;
-    const std::string gone = who_is_gone_ ? who_is_gone_() : "";
-    const bool is_said = gone.empty() || reason.find(gone) != std::string::npos;
-    if (!is_said) failure_ += "; " + gone;
-    post_failure(group_, failure_);
+    failure_ = "closed by its owner";
   }
-  // From here on nobody begins to use it. Who does not come back from NCCL is ended by the abort.
-  const Use last(using_, kUseEndsWithin);
-  nccl().ncclCommAbort(comm_);
+  // To destroy one waits for the other members, who do not come where this rank is on its way out.
+  if (failed || !splits_.empty()) {
+    nccl().ncclCommAbort(comm_);
+    abort_splits();
+  } else {
+    nccl().ncclCommDestroy(comm_);
+  }
 }
 
 Watchdog& Watchdog::of_this_process() {
@@ -157,33 +195,43 @@ Watchdog::~Watchdog() {
 
 void Watchdog::watch(const std::shared_ptr<WatchedCommunicator>& communicator) {
   const std::lock_guard lock(mutex_);
+  if (communicators_.empty()) clear_failure();
   communicators_.push_back(communicator);
 }
 
-std::vector<std::shared_ptr<WatchedCommunicator>> Watchdog::watched() {
-  std::vector<std::shared_ptr<WatchedCommunicator>> standing;
-  for (auto place = communicators_.begin(); place != communicators_.end();) {
-    if (auto communicator = place->lock()) {
-      standing.push_back(std::move(communicator));
-      ++place;
-    } else {
-      place = communicators_.erase(place);
+void Watchdog::forget(const std::shared_ptr<WatchedCommunicator>& communicator) {
+  const std::lock_guard lock(mutex_);
+  std::erase(communicators_, communicator);
+}
+
+void Watchdog::end_all(const std::string& group, const std::string& reason) {
+  Communicators standing;
+  {
+    const std::lock_guard lock(mutex_);
+    standing = communicators_;
+  }
+  // What is posted is the failure of the group that it happened in.
+  std::stable_partition(standing.begin(), standing.end(),
+                        [&](const auto& one) { return one->group() == group; });
+  Communicators ended;
+  for (const auto& one : standing) {
+    if (one->mark_ended(one->group() == group ? reason : group + ": " + reason)) {
+      ended.push_back(one);
     }
   }
-  return standing;
+  std::vector<std::thread> aborts;
+  for (const auto& one : ended) aborts.emplace_back([one] { one->abort(); });
+  for (std::thread& abort : aborts) abort.join();
 }
 
 void Watchdog::run() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, kLookEvery, [this] { return is_ending_; })) {
-    const auto standing = watched();
+    const Communicators standing = communicators_;
     lock.unlock();
     for (const auto& communicator : standing) {
       const std::string trouble = communicator->look();
-      if (trouble.empty()) continue;
-      // The others of this process would wait for a member that is on its way out.
-      communicator->end(trouble);
-      for (const auto& other : standing) other->end(communicator->group() + ": " + trouble);
+      if (!trouble.empty()) end_all(communicator->group(), trouble);
     }
     lock.lock();
   }

@@ -1,6 +1,7 @@
 // Watchdog: a thread of this process that looks at all of its NCCL communicators every tenth of a
 // second, and ends them all when one has an error or a call that does not end: NCCL itself waits
-// for ever where a member has died. Real sources only.
+// for ever where a member has died. An abort waits for the communicator's streams, whose turn may
+// be a call of another one: so all are aborted at once. Real sources only.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,7 +25,8 @@ namespace llmb::runner::cuda {
 
 using kernels::Stream;
 
-// One communicator as the watchdog sees it. Thread-safe.
+// One communicator as the watchdog sees it. Thread-safe. Its owner closes it, on the thread of its
+// rank, whoever else still holds it.
 class WatchedCommunicator : public LaunchWatch,
                             public std::enable_shared_from_this<WatchedCommunicator> {
  public:
@@ -50,14 +52,26 @@ class WatchedCommunicator : public LaunchWatch,
   void begin_launch(Stream stream) override;
   void end_launch(Stream stream) override { end_call(stream); }
 
+  // Where NCCL puts the communicator of a split: in this one's keeping, for NCCL may write there
+  // until it has ended what it was asked for. end_split() takes it out, once state() is a success;
+  // what is left there is aborted after this one. One split at a time.
+  ncclComm_t* begin_split();
+  ncclComm_t end_split();
+
   // How far NCCL is with what it was last asked for. Throws CommunicatorFailed where the
   // communicator was ended.
   ncclResult_t state() const;
 
   // Empty while all is well. Called by the watchdog.
   std::string look();
-  // Once; later calls do nothing.
-  void end(const std::string& reason);
+  // From here on nobody begins to use it. True for whoever is the first to say so, and has to
+  // abort() it.
+  bool mark_ended(const std::string& reason);
+  // Waits for its streams, and for the graphs that have calls of it.
+  void abort();
+  // By the owner. Where the rank has `failed`, the other members are not waited for. Nothing where
+  // it was ended before.
+  void close(bool failed);
 
  private:
   struct Call {
@@ -68,6 +82,7 @@ class WatchedCommunicator : public LaunchWatch,
   };
   cudaEvent_t take_event();
   void throw_if_ended() const;  // under the lock
+  void abort_splits();
 
   const ncclComm_t comm_;
   const std::string group_;
@@ -80,24 +95,33 @@ class WatchedCommunicator : public LaunchWatch,
   std::deque<Call> calls_;
   std::map<Stream, Call> open_;
   std::vector<cudaEvent_t> spare_events_;
+  std::deque<ncclComm_t> splits_;
   std::string failure_;
   bool is_ended_ = false;
+  bool has_seen_error_ = false;
 };
 
 class Watchdog {
  public:
   static Watchdog& of_this_process();
+  // Until forget(). The first one after none begins a new run: what was posted before is no
+  // failure of it.
   void watch(const std::shared_ptr<WatchedCommunicator>& communicator);
+  void forget(const std::shared_ptr<WatchedCommunicator>& communicator);
+  // All of this process, for what happened in `group`: the others would wait for a member that is
+  // on its way out. Comes back when NCCL has freed them.
+  void end_all(const std::string& group, const std::string& reason);
   ~Watchdog();
 
  private:
+  using Communicators = std::vector<std::shared_ptr<WatchedCommunicator>>;
+
   Watchdog();
   void run();
-  std::vector<std::shared_ptr<WatchedCommunicator>> watched();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::weak_ptr<WatchedCommunicator>> communicators_;
+  Communicators communicators_;
   bool is_ending_ = false;
   std::thread thread_;
 };

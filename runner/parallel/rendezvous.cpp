@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "runner/parallel/communicator.h"
+#include "runner/parallel/descriptor_limit.h"
 
 namespace llmb::runner {
 namespace {
@@ -283,6 +284,7 @@ class Meeting {
 }  // namespace
 
 std::vector<Socket> connect_ranks(const ProcessPlace& place, const RendezvousOptions& options) {
+  if (place.size > 1) allow_sockets_of(place.size);
   return Meeting(place, options).run();
 }
 

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "runner/parallel/communicator.h"
+#include "runner/parallel/descriptor_limit.h"
 
 namespace llmb::runner {
 namespace {
@@ -161,6 +162,9 @@ Socket connect_to(const Endpoint& endpoint, Deadline deadline) {
       const int error = try_to_connect(*address, deadline, connected);
       if (error == 0) return connected;
       reason = error_text(error);
+      if (is_lack_of_descriptors(error)) {
+        throw CommunicationError("could not connect to " + endpoint.str() + ": " + reason);
+      }
     }
     if (std::chrono::steady_clock::now() + kBetweenTries >= deadline) {
       throw CommunicationError("could not connect to " + endpoint.str() + ": " + reason);
@@ -206,7 +210,11 @@ Listener::Listener(const std::string& host, int port) {
 Socket Listener::accept_one(Deadline deadline) {
   while (wait_for(socket_.descriptor(), POLLIN, deadline)) {
     Socket accepted(accept4(socket_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!accepted.is_open()) continue;  // it went away again
+    if (!accepted.is_open()) {
+      if (!is_lack_of_descriptors(errno)) continue;  // it went away again
+      throw CommunicationError(
+          fmt::format("could not take a connection at port {}: {}", port_, error_text(errno)));
+    }
     send_at_once(accepted.descriptor());
     return accepted;
   }

@@ -59,7 +59,8 @@ class Listener {
 
   int port() const { return port_; }
   int descriptor() const { return socket_.descriptor(); }
-  // A closed socket where nobody came before the deadline.
+  // A closed socket where nobody came before the deadline. Throws where somebody did and there is
+  // no descriptor left for it.
   Socket accept_one(Deadline deadline);
 
  private:

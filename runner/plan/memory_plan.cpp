@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runner/plan/communicator_count.h"
 #include "runner/plan/fp8_copy_bytes.h"
 #include "runner/plan/pass_bytes.h"
 #include "runner/plan/pass_graphs.h"
@@ -271,6 +272,7 @@ MemoryPlan make_memory_plan(const RunSettings& settings) {
     plan_pass(settings, stage);
     plan_communication(settings, stage);
     plan_graphs(settings, stage);
+    stage.communicators = communicator_count(settings, index) * kCommunicatorBytes;
     if (settings.backend == Backend::cuda) {
       stage.reserve = std::max(kReserveBytes, kLibrariesBytes + stage.arena() - stage.pooled());
     }

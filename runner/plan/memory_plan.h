@@ -28,15 +28,16 @@ struct StageBytes {
   std::int64_t logits = 0;  // of a chunk of the head, with what is beside them: what `pass` lacks
   std::int64_t communication = 0;  // messages of the pipeline; what is gathered of a sharded model
   std::int64_t graphs = 0;         // of the driver, for graphs of passes
+  std::int64_t communicators = 0;  // of the library that ranks talk by
   std::int64_t reserve = 0;        // context, libraries, workspaces; what a pool cannot join
   std::int64_t host = 0;           // offloaded activations; not in total()
 
   std::int64_t total() const {
     return parameters + fp8_weights + gradients + optimizer + activations + pass + logits +
-           communication + graphs + reserve;
+           communication + graphs + communicators + reserve;
   }
   // Of that, what a rank's pool gives.
-  std::int64_t pooled() const { return total() - graphs - reserve; }
+  std::int64_t pooled() const { return total() - graphs - communicators - reserve; }
   // What a rank on a device takes for all this, in one piece, before its first step: with a
   // fiftieth of it for what cannot be joined, which comes out of the reserve.
   std::int64_t arena() const {

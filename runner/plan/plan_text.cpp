@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runner/operation/fp8_format.h"
+#include "runner/plan/communicator_count.h"
 #include "runner/plan/fp8_weights.h"
 #include "runner/plan/pass_bytes.h"
 #include "runner/plan/pass_graphs.h"
@@ -280,7 +281,8 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
                     gib(stage.optimizer).c_str(), gib(stage.activations).c_str(),
                     static_cast<long long>(stage.live_passes), gib(stage.pass).c_str(),
                     gib(stage.logits).c_str(), gib(stage.communication).c_str(),
-                    gib(stage.graphs + stage.reserve).c_str(), gib(stage.total()).c_str());
+                    gib(stage.graphs + stage.communicators + stage.reserve).c_str(),
+                    gib(stage.total()).c_str());
     host = std::max(host, stage.host);
   }
   if (host > 0) text += "  offloaded to the host: " + gib(host) + " GiB a rank\n";
@@ -311,6 +313,11 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
     text += "           of the reserve, " + gib(plan.largest().graphs) +
             " GiB are for the driver's share of the graphs, " + number(kGraphOperationBytes >> 10) +
             " KiB an operation; a run tells what they take\n";
+  }
+  if (plan.largest().communicators > 0) {
+    text += "           of the reserve, " + gib(plan.largest().communicators) + " GiB are for " +
+            number(plan.largest().communicators / kCommunicatorBytes) + " communicators of NCCL, " +
+            number(kCommunicatorBytes >> 20) + " MiB each; a run tells what they take\n";
   }
   return text + flops_text(settings) + floor_text(settings, floor, rates);
 }

@@ -1,7 +1,16 @@
 # What run_all and run_slices are made of, to be sourced: commands that end in time, and are not done
-# again by a later call. Wants $state, a folder for logs and marks, and $deadline, in s since the epoch.
+# again by a later call. Wants $state, a folder for logs and marks, $deadline, in s since the epoch, and
+# in the array only the begins of the names that are wanted: none for all.
 
-failed=0 waiting=0
+failed=0 waiting=0 left_out=0
+is_wanted() { # is_wanted NAME
+  local begin
+  [ "${#only[@]}" -ne 0 ] || return 0
+  for begin in "${only[@]}"; do
+    case "$1" in "$begin"*) return 0 ;; esac
+  done
+  return 1
+}
 # step NAME SECONDS COMMAND...: runs it within so many seconds, unless it is behind us; its output
 # is in $state/NAME.log.
 step() {
@@ -10,6 +19,10 @@ step() {
   if [ -e "$state/$name.done" ]; then
     printf '%-28s done before\n' "$name"
     return 0
+  fi
+  if ! is_wanted "$name"; then
+    left_out=1
+    return 75
   fi
   begin="$(date +%s)"
   limit=$((deadline - begin))

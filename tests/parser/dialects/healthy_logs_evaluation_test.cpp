@@ -60,6 +60,8 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_ai_factories", 7},
     {"healthy_upgrade_weekends", 0},
     {"healthy_tenant_platforms", 2},
+    {"healthy_inhouse_frameworks", 0},
+    {"healthy_managed_services", 0},
     {"healthy_support_desks", 4},
     {"healthy_open_stack_teams", 7},
     {"healthy_operated_and_other", 0},

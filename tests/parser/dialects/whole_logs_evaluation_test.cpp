@@ -93,6 +93,8 @@ constexpr auto kSets = std::to_array<LabelledSet>({
     {"ai_factories", 95, 95, 90},
     {"upgrade_weekends", 100, 100, 77},
     {"tenant_platforms", 100, 100, 87},
+    {"inhouse_frameworks", 0, 0, 0},
+    {"managed_services", 0, 0, 0},
     {"support_desks", 100, 100, 85},
     {"open_stack_teams", 100, 100, 92},
 });

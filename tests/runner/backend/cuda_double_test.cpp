@@ -132,6 +132,21 @@ TEST(CudaDouble, HasADeviceForEachRankOfTheProcess) {
   }
 }
 
+// Groups of the same ranks share one: data, experts' data, stage and world are the same two here.
+TEST(CudaDouble, HasOneCommunicatorForEachListOfRanks) {
+  const auto log_with = [](const Arguments& layout) {
+    return log_of(shorter(joined({"--steps", "1", "--global-batch-size", "2"}, layout)), true);
+  };
+  EXPECT_THAT(log_with({"--dp", "2"}),
+              HasSubstr("communicators of rank 0's groups: 1; they took 0.0 MiB of the device, of "
+                        "128.0 planned"));
+  EXPECT_THAT(log_with({"--tp", "2", "--dp", "2"}),
+              HasSubstr("communicators of rank 0's groups: 3; they took 0.0 MiB of the device, of "
+                        "384.0 planned"));
+  EXPECT_THAT(log_with({"--dp", "2"}), HasSubstr("after the last step "));
+  EXPECT_THAT(log_with({"--dp", "1"}), Not(HasSubstr("communicators of rank 0's groups")));
+}
+
 // Rank 1 has done its only step and goes, while rank 0 waits for it on its device.
 TEST(CudaDouble, TellsOfARankThatIsGoneAsRanksDo) {
   const auto run = [](World& world, const char* steps) {

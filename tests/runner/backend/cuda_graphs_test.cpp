@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/cuda/device_error.h"
 #include "runner/cuda/gemm.h"
 #include "tests/runner/backend/graph_bits.h"
 
@@ -121,6 +122,20 @@ TEST_F(CudaGraphs, AreGivenUpWhereAPassThatMovedIsRefused) {
   doubling.run(cuda::PassMode::as_graphs);
   EXPECT_EQ(doubling.value(), 16);
   EXPECT_EQ(doubling.ops.graph_use().launched, 1);
+}
+
+// A rank that goes on without graphs would wait for the one that is gone.
+TEST_F(CudaGraphs, AreNotGivenUpWhereAnotherRankIsGone) {
+  Doubling doubling;
+  doubling.run(cuda::PassMode::at_fixed_places);
+  doubling.ops.run_passes(cuda::PassMode::as_graphs);
+  const auto lose_device = [] { throw cuda::CommunicatorFailed("world [0, 1]", "rank 1 is gone"); };
+  const auto lose_host = [] { throw CommunicationError("rank 1 is gone"); };
+  EXPECT_THROW(doubling.passes.run({2, 1.0, {}}, {}, lose_device), cuda::CommunicatorFailed);
+  EXPECT_THROW(doubling.passes.run({2, 1.0, {}}, {}, lose_host), CommunicationError);
+  EXPECT_THROW(doubling.ops.prepare_graphs(lose_device), cuda::CommunicatorFailed);
+  EXPECT_THROW(doubling.ops.prepare_graphs(lose_host), CommunicationError);
+  EXPECT_EQ(doubling.ops.graph_use().why_none, "");
 }
 
 // It would be written once, and be the same in every launch.

@@ -37,6 +37,20 @@ TEST(Clocks, AreReadAsNvmlTellsThem) {
   EXPECT_THAT(reader.take_xid_errors(), IsEmpty());
 }
 
+// NVML answers for the board that the device is a slice of.
+TEST(Clocks, LeaveOutWhatIsTheWholeBoards) {
+  EXPECT_EQ(ClockReader("0000:1b:00.0", kStandIn).why_no_energy(), "");
+  EXPECT_EQ(ClockReader("0000:01:00.0", kStandIn).why_no_energy(), "") << "knows no MIG";
+  ClockReader reader("0000:2b:00.0", kStandIn);
+  EXPECT_EQ(reader.why_nothing(), "");
+  EXPECT_THAT(reader.why_no_energy(), HasSubstr("a slice of a board (MIG)"));
+  const ClockReading reading = reader.read();
+  EXPECT_EQ(reading.sm_clock_hz, 1755e6);
+  EXPECT_EQ(reading.power_w, std::nullopt);
+  EXPECT_EQ(reading.power_limit_w, std::nullopt);
+  EXPECT_EQ(reading.energy_j, std::nullopt);
+}
+
 TEST(Clocks, StandWithoutADeviceThatNvmlKnows) {
   ClockReader reader("0000:ff:00.0", kStandIn);
   EXPECT_EQ(reader.why_nothing(), "NVML knows no device 0000:ff:00.0 (answer 6)");

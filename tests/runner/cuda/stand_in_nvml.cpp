@@ -1,7 +1,7 @@
 // A library with NVML's binary interface and known answers: as a driver that knows one device
-// without an energy counter, at 0000:1b:00.0, and those of the CUDA double, which take 700 W each
-// and count an uncorrectable ECC error with every reading; and that has two Xid errors to tell. As
-// NVML itself, it is asked by several threads.
+// without an energy counter, at 0000:1b:00.0, one that MIG cuts into slices, at 0000:2b:00.0, and
+// those of the CUDA double, which take 700 W each and count an uncorrectable ECC error with every
+// reading; and that has two Xid errors to tell. As NVML itself, it is asked by several threads.
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -13,12 +13,16 @@ namespace nvml = llmb::runner::cuda::nvml;
 namespace {
 int device_place;
 int counting_place;
+int sliced_place;
 std::atomic<int> xid_errors_told = 0;
 std::atomic<unsigned long long> ecc_errors = 0;
 const auto begin = std::chrono::steady_clock::now();
 
 bool counts(nvml::Device device) {
   return device == reinterpret_cast<nvml::Device>(&counting_place);
+}
+bool is_sliced(nvml::Device device) {
+  return device == reinterpret_cast<nvml::Device>(&sliced_place);
 }
 constexpr nvml::Status kNotSupported = 3;
 constexpr nvml::Status kNotFound = 6;
@@ -32,8 +36,15 @@ nvml::Status nvmlInit_v2() {
 }
 nvml::Status nvmlDeviceGetHandleByPciBusId_v2(const char* address, nvml::Device* device) {
   const bool is_double = std::strncmp(address, "0000:0", 6) == 0;
-  if (!is_double && std::strcmp(address, "0000:1b:00.0") != 0) return kNotFound;
-  *device = reinterpret_cast<nvml::Device>(is_double ? &counting_place : &device_place);
+  const bool has_slices = std::strcmp(address, "0000:2b:00.0") == 0;
+  if (!is_double && !has_slices && std::strcmp(address, "0000:1b:00.0") != 0) return kNotFound;
+  int* const place = is_double ? &counting_place : has_slices ? &sliced_place : &device_place;
+  *device = reinterpret_cast<nvml::Device>(place);
+  return 0;
+}
+nvml::Status nvmlDeviceGetMigMode(nvml::Device device, unsigned* current, unsigned* pending) {
+  if (counts(device)) return kNotSupported;
+  *current = *pending = is_sliced(device) ? nvml::kMigEnabled : 0;
   return 0;
 }
 nvml::Status nvmlDeviceGetClockInfo(nvml::Device, int clock, unsigned* mhz) {
@@ -53,7 +64,7 @@ nvml::Status nvmlDeviceGetEnforcedPowerLimit(nvml::Device, unsigned* milliwatts)
   return 0;
 }
 nvml::Status nvmlDeviceGetTotalEnergyConsumption(nvml::Device device, unsigned long long* mj) {
-  if (!counts(device)) return kNotSupported;
+  if (!counts(device) && !is_sliced(device)) return kNotSupported;
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   *mj = static_cast<unsigned long long>(time.count() * 700e3);
   return 0;

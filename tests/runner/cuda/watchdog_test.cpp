@@ -1,0 +1,178 @@
+// How communicators of NCCL end: by the watchdog, or by their owner. Over a stand-in for NCCL, and
+// without a device.
+#include "runner/cuda/watchdog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <thread>
+
+#include "runner/cuda/device_error.h"
+#include "runner/cuda/failure_board.h"
+#include "runner/cuda/poll_pause.h"
+#include "runner/cuda/vendor_functions.h"
+#include "tests/patience.h"
+#include "tests/runner/cuda/stand_in_nccl.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::shared_ptr<WatchedCommunicator> watched(ncclComm& comm, const std::string& group) {
+  return std::make_shared<WatchedCommunicator>(&comm, group, 0, kTestPatience, nullptr);
+}
+
+std::string failure_of(WatchedCommunicator& communicator) {
+  try {
+    communicator.use();
+  } catch (const CommunicatorFailed& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// A group of data, one of tensors and the world, whose calls follow each other on the rank's
+// stream.
+class Watching : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    testing::set_stuck_communicators(static_cast<int>(comms_.size()));
+    const std::array groups = {"data [0, 1]", "tensor [0, 1]", "world [0, 1]"};
+    for (std::size_t i = 0; i < comms_.size(); ++i) {
+      comms_[i].is_stuck = true;
+      all_.push_back(watched(comms_[i], groups[i]));
+      Watchdog::of_this_process().watch(all_.back());
+    }
+  }
+  void TearDown() override {
+    testing::set_stuck_communicators(0);
+    for (const auto& one : all_) {
+      one->close(true);
+      Watchdog::of_this_process().forget(one);
+    }
+  }
+  bool are_all_aborted() const {
+    for (const ncclComm& comm : comms_) {
+      if (comm.aborts == 0) return false;
+    }
+    return true;
+  }
+  void wait_until_all_are_aborted() const {
+    const auto end = std::chrono::steady_clock::now() + 2 * kTestPatience;
+    while (!are_all_aborted() && std::chrono::steady_clock::now() < end) {
+      std::this_thread::yield();
+    }
+  }
+
+  std::array<ncclComm, 3> comms_;
+  std::vector<std::shared_ptr<WatchedCommunicator>> all_;
+};
+
+TEST_F(Watching, AbortsAllAtOnceForEachWaitsForTheOthersStream) {
+  comms_[1].state = ncclSystemError;
+  wait_until_all_are_aborted();
+  EXPECT_EQ(testing::aborts_in_vain(), 0);
+  for (const ncclComm& comm : comms_) {
+    EXPECT_EQ(comm.aborts, 1);
+    EXPECT_EQ(comm.destructions, 0);
+  }
+  EXPECT_THAT(failure_of(*all_[1]), HasSubstr("in tensor [0, 1]: communicator failed, NCCL: some"));
+  EXPECT_THAT(failure_of(*all_[0]),
+              AllOf(HasSubstr("in data [0, 1]"), HasSubstr("tensor [0, 1]: NCCL: some error")));
+  try {
+    throw_posted_failure();
+    FAIL() << "nothing was posted";
+  } catch (const CommunicatorFailed& error) {
+    EXPECT_THAT(error.what(), HasSubstr("communicate in tensor [0, 1]"));
+  }
+}
+
+TEST_F(Watching, AbortsAllWhereARankGivesUp) {
+  Watchdog::of_this_process().end_all("world [0, 1]", "rank 0 ran out of memory");
+  EXPECT_TRUE(are_all_aborted());
+  EXPECT_EQ(testing::aborts_in_vain(), 0);
+  EXPECT_THAT(failure_of(*all_[0]), HasSubstr("world [0, 1]: rank 0 ran out of memory"));
+}
+
+TEST_F(Watching, BeginsANewRunWithAnEmptyBoard) {
+  Watchdog::of_this_process().end_all("world [0, 1]", "rank 0 ran out of memory");
+  EXPECT_THROW(throw_posted_failure(), CommunicatorFailed);
+  for (const auto& one : all_) Watchdog::of_this_process().forget(one);
+  EXPECT_THROW(throw_posted_failure(), CommunicatorFailed) << "streams are still waited for";
+  ncclComm comm;
+  all_.push_back(watched(comm, "world [0, 1]"));
+  Watchdog::of_this_process().watch(all_.back());
+  EXPECT_NO_THROW(throw_posted_failure());
+  TearDown();
+  all_.clear();
+}
+
+// Whoever holds it last, the watchdog or a graph, and on whatever thread.
+TEST(WatchedCommunicator, EndsAsItsOwnerSays) {
+  ncclComm lost;
+  ncclComm finished;
+  for (ncclComm* comm : {&lost, &finished}) {
+    auto communicator = watched(*comm, "world [0, 1]");
+    std::thread other([held = communicator]() mutable { held = nullptr; });
+    communicator->close(comm == &lost);
+    communicator = nullptr;
+    other.join();
+  }
+  EXPECT_EQ(lost.aborts, 1);
+  EXPECT_EQ(lost.destructions, 0);
+  EXPECT_EQ(finished.aborts, 0);
+  EXPECT_EQ(finished.destructions, 1);
+}
+
+TEST(WatchedCommunicator, AbortsWhatASplitLeftBehind) {
+  ncclComm part;
+  ncclComm comm;
+  comm.split = &part;
+  const auto communicator = watched(comm, "world [0, 1]");
+  comm.split_place = communicator->begin_split();  // whose waiting then threw
+  communicator->close(false);
+  EXPECT_EQ(comm.aborts, 1);
+  EXPECT_EQ(comm.destructions, 0) << "the other members are not waited for";
+  EXPECT_EQ(part.aborts, 1);
+}
+
+TEST(WatchedCommunicator, GivesAwayWhatASplitMade) {
+  ncclComm part;
+  ncclComm comm;
+  const auto communicator = watched(comm, "world [0, 1]");
+  *communicator->begin_split() = &part;
+  EXPECT_EQ(communicator->end_split(), &part);
+  communicator->close(false);
+  EXPECT_EQ(comm.destructions, 1);
+  EXPECT_EQ(part.aborts, 0);
+}
+
+// So that a run says what was planned, as wherever its device is too small.
+TEST(NcclErrors, TellThatTheDeviceIsFull) {
+  testing::set_last_nccl_error("Failed to CUDA calloc 4194304 bytes: 2 'out of memory'");
+  EXPECT_THROW(check(ncclUnhandledCudaError, "join world"), OutOfDeviceMemory);
+  testing::set_last_nccl_error("Cuda failure 700 'an illegal memory access was encountered'");
+  try {
+    check(ncclUnhandledCudaError, "join world");
+    FAIL() << "was no error";
+  } catch (const OutOfDeviceMemory& error) {
+    FAIL() << error.what();
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("Could not join world: unhandled cuda error, Cuda failure"));
+  }
+}
+
+TEST(PollPause, IsNoneWhileAnswersUsuallyCome) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(pause_after(0us), 0us);
+  EXPECT_EQ(pause_after(400us), 0us);
+  EXPECT_EQ(pause_after(5ms), 50us);
+  EXPECT_EQ(pause_after(10s), 1ms);
+}
+
+}  // namespace
+}  // namespace llmb::runner::cuda
