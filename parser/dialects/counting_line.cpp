@@ -96,6 +96,14 @@ bool counts_on_a_bar(std::string_view text, std::size_t begin, std::size_t end) 
   return digits > 0 && text.substr(end + 1 + digits).starts_with(" [");
 }
 
+// "2025-06-04", "02:21:21.896": what a clock says is no count.
+bool is_of_a_time(std::string_view text, std::size_t begin, std::size_t end) {
+  const auto joins = [](char c) { return c == ':' || c == '-'; };
+  const bool has_before = begin >= 2 && joins(text[begin - 1]) && is_digit(text[begin - 2]);
+  const bool has_behind = end + 1 < text.size() && joins(text[end]) && is_digit(text[end + 1]);
+  return has_before || has_behind;
+}
+
 // "2.52", not a part of "10.41.0.17".
 bool has_decimals(std::string_view text, std::size_t begin, std::size_t end) {
   const bool is_a_part =
@@ -193,7 +201,8 @@ std::optional<CountingLine> read_counting_line(std::string_view text) {
       const bool is_count = error == std::errc() && (has_name || has_unit);
       if (is_count && found < line.counts.size()) line.counts[found++] = count;
       names_epochs_only = names_epochs_only && (!is_count || (has_name && names_an_epoch(word)));
-      if (number_count < line.numbers.size()) line.numbers[number_count++] = count;
+      const bool may_be_kept = number_count < line.numbers.size();
+      if (may_be_kept && !is_of_a_time(text, at, behind)) line.numbers[number_count++] = count;
       line.shape = mix_hash(line.shape + kHashFactor);
       has_figure = has_figure || has_decimals(text, at, behind);
       at = std::max(at + 1, behind);

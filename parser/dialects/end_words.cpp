@@ -17,14 +17,17 @@ constexpr std::size_t kBytesOfAnEnd = 300;
 using EndWords = std::span<const std::string_view>;
 
 // As words of their own; "sagemaker-training-toolkit" is a program's name.
+// Not of a count: "rounds completed: 1".
 bool holds_one_as_a_word(std::string_view text, EndWords words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     for (std::size_t at = text.find(word); at != std::string_view::npos;
          at = text.find(word, at + 1)) {
       const std::size_t end = at + word.size();
       const bool begins = at == 0 || !is_letter(text[at - 1]);
-      if (begins && (end == text.size() || (!is_letter(text[end]) && text[end] != '-')))
-        return true;
+      const std::string_view rest = text.substr(end);
+      const bool counts = rest.starts_with(": ") && rest.size() > 2 && is_digit(rest[2]);
+      const bool is_whole = rest.empty() || (!is_letter(rest.front()) && rest.front() != '-');
+      if (begins && is_whole && !counts) return true;
     }
     return false;
   });

@@ -291,7 +291,7 @@ inline constexpr std::array kAtPlaces = {
     AtPlace{ProgramPlace::building, "configuration_error",
             R"((?:Value|Assertion|NotImplemented)Error)", kOfTensors},
     AtPlace{ProgramPlace::data, "tokenizer_or_data_missing",
-            R"((?:Value|Assertion|Runtime|Type|Key|Attribute|Index|EOF|OS|IO|Overflow|Lookup|)"
+            R"((?:Value|Assertion|Runtime|EOF|OS|IO|Overflow|Lookup|)"
             R"(Unicode\w*)Error|Exception|StopIteration|error)",
             R"(\btensors?\b|\bshapes?\b|dimension|\bdtype|same device|broadcast|stack expects|)"
             R"(worker \(pid|exited unexpectedly)"},

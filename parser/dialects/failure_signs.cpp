@@ -22,11 +22,16 @@ constexpr std::array kSignsOfOne = {
     FailureSign{"trainer_stopped", kFinish, "`Trainer.fit` stopped:", ""},
     FailureSign{"samples_exhausted", kFinish, "no samples left to consume", ""},
     FailureSign{"job_exited", kFinish, "job exited with code 0", R"(code 0\s*$)"},
+    // Of HTCondor's log of a job (event 005).
+    FailureSign{"job_exited", kFinish, "Normal termination (return value 0)", ""},
+    failure("job_exited", "Normal termination (return value ", R"(value -?[1-9])"),
+    failure("task_killed", "Abnormal termination (signal "),
     failure("job_exited", "job exited with code ", R"(code -?[0-9]+)"),
     // Of a script that somebody's own told the end of, and of time(1).
     failure("job_exited", ".sh exited with ", R"(\.sh exited with (?:code|status) [1-9])"),
     failure("job_exited", ".sh ended with ", R"(\.sh ended with (?:code|status) [1-9])"),
     failure("job_exited", "ommand exited with non-zero status "),
+    failure("job_exited", "Execution failed. User process '"),
     failure("job_exited", "FAILED WITH EXIT CODE ", R"(FAILED WITH EXIT CODE -?[1-9])"),
     by_line("raining complete", end_of_training),
     by_line("raining finished", end_of_training),
@@ -105,6 +110,9 @@ constexpr std::array kSignsOfOne = {
     failure(kStarted, "loading distributed checkpoint from "),
     failure(kStarted, "> number of parameters on ("),
     failure(kStarted, "Experiments will be logged at "),
+    failure(kStarted, "[XPK] Starting workload "),
+    failure(kStarted, " Job executing on host: ", R"(^001 \()"),
+    failure(kRestarted, "'try_number': '", R"('try_number': '(?:[2-9]|\d\d))"),
 
     // The scheduler's own words.
     failure("time_limit", "DUE TO TIME LIMIT"),
@@ -122,10 +130,12 @@ constexpr std::array kSignsOfOne = {
     failure("node_failure", "Node failure on "),
     failure("node_failure", "lost communication with ", R"(with (?:a remote|its) daemon)"),
     failure("node_failure", "step_launch_notify_io_failure"),
+    failure("task_exited", " left with status ", R"(left with status [1-9])"),
     failure("task_exited", "First task exited "),
     failure("interrupted", "srun: sending Ctrl-C to "),
     failure("cancelled", "Job 'raysubmit_", R"(Job 'raysubmit_\w+' was stopped)"),
     failure("job_exited", "Job 'raysubmit_", R"(Job 'raysubmit_\w+' failed)"),
+    failure("cancelled", "### TASK STOPPED - USER ABORTED"),
     failure("cancelled", "salloc: Job allocation ", R"(has been revoked)"),
     failure("task_failure", "DUE TO TASK FAILURE"),
     failure("task_failure", "*** STEP ", R"(\*\*\* STEP .* FAILED)"),
@@ -137,6 +147,7 @@ constexpr std::array kSignsOfOne = {
     failure("preempted", "DUE TO JOB REQUEUE"),
     // Of HTCondor's slots, and of its log of a job (event 004).
     failure("preempted", "State change: preempting claim"),
+    failure("preempted", " due to Spot VM preemption"),
     failure("preempted", " Job was evicted.", R"(^004 \()"),
     failure("preempted", "termination is imminent"),
     failure("preempted", "auto-requeue signal"),

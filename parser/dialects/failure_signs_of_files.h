@@ -83,7 +83,7 @@ inline constexpr std::array kSignsOfFiles = {
              R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
     // Of a reader that is no Python: 'open("/corpus/a.idx"): No such file or directory'.
     failure("tokenizer_or_data_missing", "No such file or directory",
-            R"(open\("?[^ ]*\.(?:idx|bin|model|json|jsonl|parquet|tar|npy)"?\)?: No such)"),
+            R"re(open\("[^ ]*\.(?:idx|bin|model|json|jsonl|parquet|tar|npy)"\): No such)re"),
     failure("tokenizer_or_data_missing", "Dataset does not exist: "),
     // Of Megatron's indexed datasets.
     in_error("tokenizer_or_data_missing", " files cannot be found at the path prefix"),

@@ -29,7 +29,8 @@ bool ends_from_outside(const LogEvent& failure) {
 // the run was taken away, and that it is back.
 bool tells_of_a_return(const LogEvent& failure) {
   return ends_from_outside(failure) &&
-         holds_any(failure.line, {"admitted again", "relaunched in ", "recovered "});
+         holds_any(failure.line, {"admitted again", "relaunched in "}) &&
+         !holds_any(failure.line, {" not ", "n't "});
 }
 
 bool was_logged_as_warning(const LogEvent& failure) {
@@ -39,8 +40,10 @@ bool was_logged_as_warning(const LogEvent& failure) {
   const bool was_told = failure.cause == "preempted" || failure.cause == "interrupted";
   if (weight == LineWeight::note && was_told) return false;
   if (weight == LineWeight::warning && failure.cause == "preempted") {
-    // Who asks for such notices had no answer: "preemption notice poll failed, will retry".
-    return holds_any(failure.line, {" failed"}) && tells_that_it_goes_on(failure.line);
+    // Who asks for such notices had no answer, or who lost a node takes another: "preemption notice
+    // poll failed, will retry", "node n1 preempted: NodeDiedError, will retry".
+    return holds_any(failure.line, {" failed", "will retry"}) &&
+           tells_that_it_goes_on(failure.line);
   }
   return weight != LineWeight::statement && weight != LineWeight::complaint;
 }
@@ -132,9 +135,9 @@ bool is_complaint(const LogEvent& failure) {
 }
 
 // "Exception in thread Thread-6 (_report_usage): gaierror: …": of a helper, and the program goes
-// on.
-bool ends_a_thread(const LogEvent& failure) {
-  return holds_any(failure.line, {"Exception in thread "});
+// on; not where the thing itself is told.
+bool ends_a_helper(const LogEvent& failure, CauseDepth depth) {
+  return depth > CauseDepth::likely_root && holds_any(failure.line, {"Exception in thread "});
 }
 
 // A launcher, a scheduler or a shell saw a process end, and not because others had ended.
@@ -250,7 +253,9 @@ CauseDepth depth_of(const LogEvent& failure) {
       tells_of_earlier_kernels(failure)) {
     return CauseDepth::peer_lost;
   }
-  if (ends_a_thread(failure)) return std::max(known->depth, CauseDepth::worker_failed);
+  if (ends_a_helper(failure, known->depth)) {
+    return std::max(known->depth, CauseDepth::worker_failed);
+  }
   // mpirun's daemons: ssh or a shell said before why not.
   if (holds_any(failure.line, {"ORTE was unable to"})) return CauseDepth::communication;
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {

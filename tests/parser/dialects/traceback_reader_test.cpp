@@ -37,8 +37,8 @@ TEST(TracebackReader, TellsTheClassByTheInnermostFrameItKnows) {
   EXPECT_EQ(told(start + frame("/w/megatron/training/arguments.py", "validate_args") +
                  "AssertionError\n"),
             "configuration_error|AssertionError");
-  EXPECT_EQ(told(start + frame("/w/data/blend.py", "read") + "KeyError: 'x'\n"),
-            "tokenizer_or_data_missing|KeyError: 'x'");
+  EXPECT_EQ(told(start + frame("/w/data/blend.py", "read") + "ValueError: 'x'\n"),
+            "tokenizer_or_data_missing|ValueError: 'x'");
   EXPECT_EQ(told(start + frame("/w/megatron/training/checkpointing.py", "load_checkpoint") +
                  frame("/w/x.py", "pick") + "KeyError: 'x'\n"),
             "checkpoint_unreadable|KeyError: 'x'");
@@ -47,8 +47,8 @@ TEST(TracebackReader, TellsTheClassByTheInnermostFrameItKnows) {
             "missing_module|AttributeError: x");
   // The step that loads its batch, and the one that computes.
   EXPECT_EQ(told(start + frame("/w/trainer.py", "train_step", "batch = next(data_iterator)") +
-                 "TypeError: x\n"),
-            "tokenizer_or_data_missing|TypeError: x");
+                 "ValueError: x\n"),
+            "tokenizer_or_data_missing|ValueError: x");
   EXPECT_EQ(told(start + frame("/w/dataset.py", "get_dataset") + frame("/w/m.py", "forward") +
                  "TypeError: x\n"),
             "python_exception|TypeError: x");
@@ -77,23 +77,28 @@ TEST(TracebackReader, ReadsAMessageThatBeginsOnTheNextLine) {
 }
 
 TEST(TracebackReader, TellsTheFirstOfAChainUnlessALaterOneSaysMore) {
-  const std::string first = kHead + frame("/w/tokenizer.py", "load") + "KeyError: 'a'\n\n";
+  const std::string first = kHead + frame("/w/tokenizer.py", "load") + "ValueError: 'a'\n\n";
   const std::string cause =
       "The above exception was the direct cause of the following exception:\n\n";
   const std::string then = kHead + frame("/w/main.py", "<module>");
   EXPECT_EQ(told(first + cause + then + "ValueError: b\n"),
-            "tokenizer_or_data_missing|KeyError: 'a'");
+            "tokenizer_or_data_missing|ValueError: 'a'");
   EXPECT_EQ(told(first + cause + then + "PermissionError: b\n"),
             "file_system_error|PermissionError: b");
   // Not of one chain: the first stays.
-  EXPECT_EQ(told(first + then + "ValueError: b\n"), "tokenizer_or_data_missing|KeyError: 'a'");
+  EXPECT_EQ(told(first + then + "ValueError: b\n"), "tokenizer_or_data_missing|ValueError: 'a'");
 }
 
 TEST(TracebackReader, TellsTheWorkersExceptionRatherThanWhoWaitedForIt) {
   EXPECT_EQ(told(kHead + frame("/w/main.py", "<module>") +
-                 "IndexError: Caught IndexError in DataLoader worker process 2.\nOriginal " +
-                 kHead + frame("/w/shards.py", "__getitem__") + "IndexError: x\n"),
-            "tokenizer_or_data_missing|IndexError: x");
+                 "RuntimeError: Caught RuntimeError in DataLoader worker process 2.\nOriginal " +
+                 kHead + frame("/w/shards.py", "__getitem__") + "RuntimeError: x\n"),
+            "tokenizer_or_data_missing|RuntimeError: x");
+  // The program's own mistake with what it was given.
+  EXPECT_EQ(told(kHead + frame("/w/main.py", "<module>") +
+                 "KeyError: Caught KeyError in DataLoader worker process 2.\nOriginal " + kHead +
+                 frame("/w/shards.py", "__getitem__") + "KeyError: 'x'\n"),
+            "python_exception|KeyError: 'x'");
   EXPECT_EQ(told(kHead + frame("/w/spawn.py", "join") +
                  "Exception: \n\n-- Process 1 terminated with the following error:\n" + kHead +
                  frame("/w/train.py", "main") + "ValueError: x\n"),
@@ -106,8 +111,8 @@ TEST(TracebackReader, ReadsFramesBehindLabelsAndInBoxes) {
             "configuration_error|KeyError: 'x'");
   EXPECT_EQ(
       told("╭─── Traceback (most recent call last) ───╮\n│ /w/dataset.py:12 in build       │\n"
-           "╰───╯\nKeyError: 'x'\n"),
-      "tokenizer_or_data_missing|KeyError: 'x'");
+           "╰───╯\nValueError: 'x'\n"),
+      "tokenizer_or_data_missing|ValueError: 'x'");
 }
 
 // What was only told by its place gives way to what a later line says of the run's end.
@@ -161,7 +166,7 @@ TEST(TracebackReader, GoesOnWhereOfMoreRanksThanItKeepsEachPrintsInTurn) {
   std::vector<std::pair<std::string, std::string>> printers;
   for (int rank = 0; rank < 50; ++rank) {
     printers.emplace_back("[rank" + std::to_string(rank) + "]: ",
-                          kHead + frame("/w/data/blend.py", "read") + "KeyError: 'x'\n");
+                          kHead + frame("/w/data/blend.py", "read") + "ValueError: 'x'\n");
   }
   EXPECT_TRUE(told(in_turn(printers)).starts_with("tokenizer_or_data_missing|"));
   LogReader reader;

@@ -32,14 +32,17 @@ constexpr auto kSets = std::to_array<LabelledSet>({
     {"runs", 90, 95, 90},
     {"exceptions", 90, 95, 90},
     {"more_exceptions", 90, 95, 90},
-    {"tracebacks", 90, 95, 90},
+    // Nine labels of these three contradict those of later sets, and stay: KeyError and its like in
+    // a loader's worker or a dataset, which these call data and the later ones the program's
+    // mistake.
+    {"tracebacks", 84, 95, 90},
     {"more_tracebacks", 90, 95, 90},
-    {"unseen_tracebacks", 90, 95, 90},
+    {"unseen_tracebacks", 88, 95, 90},
     {"mixed_ranks", 90, 95, 85},
-    // Four labels contradict those of earlier sets for the same words, and stay: ptxas that is
+    // Three labels contradict those of earlier sets for the same words, and stay: ptxas that is
     // older than the device (two), and a C compiler that is not there: the image lacks what fits,
-    // missing_module. KeyError: 'loss_mask' below get_batch(): read as data.
-    {"contexts", 90, 95, 85},
+    // missing_module.
+    {"contexts", 92, 98, 85},
     {"more_contexts", 90, 95, 79},
     // Five labels of these two contradict those of earlier sets, and stay: no kernel image, a
     // misaligned address, a data loader's worker that was killed, a device that is too old for
@@ -93,8 +96,8 @@ constexpr auto kSets = std::to_array<LabelledSet>({
     {"ai_factories", 95, 95, 90},
     {"upgrade_weekends", 100, 100, 77},
     {"tenant_platforms", 100, 100, 87},
-    {"inhouse_frameworks", 0, 0, 0},
-    {"managed_services", 0, 0, 0},
+    {"inhouse_frameworks", 97, 97, 85},
+    {"managed_services", 95, 95, 82},
     {"support_desks", 100, 100, 85},
     {"open_stack_teams", 100, 100, 92},
 });

@@ -28,6 +28,9 @@ TEST(FirstCause, IsNotAnEndOfWhichTheSameLineTellsThatTheRunIsBack) {
   LogBuilder gone;
   gone.failure("preempted", "workload w evicted: Preempted");
   EXPECT_EQ(gone.summarize().status, RunStatus::failed);
+  LogBuilder not_yet;
+  not_yet.failure("preempted", "pod w-0 was preempted and not admitted again within 600 s");
+  EXPECT_EQ(not_yet.summarize().status, RunStatus::failed);
 }
 
 TEST(FirstCause, IsNotAHelpersExceptionBesideOneOfTheProgram) {
@@ -36,6 +39,12 @@ TEST(FirstCause, IsNotAHelpersExceptionBesideOneOfTheProgram) {
   log.failure("rendezvous_failure", "Exception in thread T-6 (_report): gaierror: name resolution");
   log.failure("python_exception", "TypeError: f() missing 1 required positional argument");
   EXPECT_EQ(log.summarize().failure_cause, "python_exception");
+  LogBuilder loader;
+  loader.run(0, 8);
+  loader.failure("cuda_oom",
+                 "Exception in thread T-4 (load): OutOfMemoryError: CUDA out of memory");
+  loader.failure("nccl_timeout", "Watchdog caught collective operation timeout");
+  EXPECT_EQ(loader.summarize().failure_cause, "cuda_oom");
 }
 
 }  // namespace
