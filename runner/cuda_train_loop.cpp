@@ -100,23 +100,25 @@ std::string lacking_text(const cuda::DeviceMeter& meter) {
          text("power or energy", meter.why_no_energy());
 }
 
-// What the library that ranks talk by takes beside the arena: for its communicators, and by the
+// What the library that ranks talk by takes beside the arena: to join its communicators, and by the
 // end, as first calls make more, with what the driver keeps of graphs.
 std::string joined_text(int communicators, std::int64_t free_before, std::int64_t planned) {
   constexpr double kMebi = 1024.0 * 1024.0;
   const std::int64_t free_now = cuda::memory_info().free_bytes;
   return fmt::format(
-      "llmb-step-runner: communicators of rank 0's groups: {}; they took {:.1f} MiB of the device, "
-      "of "
+      "llmb-step-runner: rank 0's communicators: {}; to join took {:.1f} MiB of the device, of "
       "{:.1f} planned; {:.1f} MiB are free\n",
       communicators, static_cast<double>(free_before - free_now) / kMebi,
       static_cast<double>(planned) / kMebi, static_cast<double>(free_now) / kMebi);
 }
 
-std::string free_at_the_end_text() {
+std::string taken_at_the_end_text(std::int64_t free_before) {
   constexpr double kMebi = 1024.0 * 1024.0;
-  return fmt::format("llmb-step-runner: after the last step {:.1f} MiB of the device are free\n",
-                     static_cast<double>(cuda::memory_info().free_bytes) / kMebi);
+  const std::int64_t free_now = cuda::memory_info().free_bytes;
+  return fmt::format(
+      "llmb-step-runner: after the last step communicators have taken {:.1f} MiB of the device, "
+      "with what first calls and graphs made; {:.1f} MiB are free\n",
+      static_cast<double>(free_before - free_now) / kMebi, static_cast<double>(free_now) / kMebi);
 }
 
 // In `arena` bytes of the device, and in more where these are not enough. Throws DoesNotFit where
@@ -147,7 +149,7 @@ void train_in(std::int64_t arena, cuda::Ops<T>& ops, World& world, const Options
                                    communicator_count(settings, 0) * kCommunicatorBytes));
     }
     run->train();
-    if (tells) output.log.write(free_at_the_end_text());
+    if (tells) output.log.write(taken_at_the_end_text(free_before));
   } catch (const cuda::OutOfDeviceMemory& error) {
     throw DoesNotFit(ran_out_text(settings, run ? run->trainer().memory_use() : MemoryUse{},
                                   layout.place_of(world.rank()).pp, world.rank(), error.what()));

@@ -176,6 +176,8 @@ class Reader {
   // Of those of `ids` that have one, in no order: a superseded run has none, and is none's. Costs
   // some reads of rows for each.
   std::vector<LikelyCopy> likely_copies(std::span<const RunId> ids);
+  // Those that look as `id` does, itself with them, the one first that counts for all of them.
+  std::vector<RunId> runs_that_look_like(RunId id);
   // Runs whose ListedResult another catalog gave, or none: the first `limit` by id of those after
   // `after`, as a list has them.
   std::vector<RunRecord> runs_not_listed_by(std::uint64_t catalog_hash, RunId after,

@@ -34,7 +34,7 @@ struct EndedRuns {
   CountedRuns counted;
 };
 
-// A line of a run's log that tells of the failure by which it ended, and may name a node.
+// The line of a run's log that tells of the failure by which it ended.
 struct FailureLine {
   RunId run = 0;
   std::string began_at;
@@ -43,9 +43,8 @@ struct FailureLine {
 };
 
 struct FailureCounts {
-  std::vector<EndedRuns> ended;   // in no order
-  CountedRuns failed_after_data;  // complete ones with a failure behind all that was to be measured
-  std::vector<FailureLine> lines;  // by run
+  std::vector<EndedRuns> ended;    // in no order
+  std::vector<FailureLine> lines;  // by run, one at most of each
   bool lines_are_of_all = true;    // false: of the newest kFailedRunsReadMax runs with a cause
   parser::TreeClusters trees;      // of which cluster the runs are that name none
 };

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 namespace llmb::storage {
 namespace {
 
@@ -18,23 +21,34 @@ std::string head_of(const char* run) {
       run);
 }
 
+constexpr std::array kAlikeColumns = {"size_bytes", "step_time_s_count",
+                                      "step_time_s_stddev_sample", "step_time_s_min",
+                                      "step_time_s_max"};
+
+// That `other` looks as `run` does, of runs with one mean step time.
+std::string looks_alike() {
+  std::string alike;
+  for (const char* const column : kAlikeColumns) {
+    alike += fmt::format("other.{0} IS NOT DISTINCT FROM run.{0} AND ", column);
+  }
+  return alike + head_of("other") + " = " + head_of("run");
+}
+
+constexpr std::string_view kThatCountsFirst =
+    "other.status <> 'complete' OR other.marks <> 0, other.id";
+
 }  // namespace
 
 std::string likely_copies_sql(const SqlDialect& dialect) {
   std::string columns;
-  std::string alike;
-  for (const char* const column : {"size_bytes", "step_time_s_count", "step_time_s_stddev_sample",
-                                   "step_time_s_min", "step_time_s_max"}) {
-    columns += fmt::format("near.{}, ", column);
-    alike += fmt::format("other.{0} IS NOT DISTINCT FROM run.{0} AND ", column);
-  }
+  for (const char* const column : kAlikeColumns) columns += fmt::format("near.{}, ", column);
   return fmt::format(
       "SELECT run.id, (SELECT other.id FROM (SELECT near.id, {}near.status, near.marks"
       " FROM run AS near WHERE near.step_time_s_mean = run.step_time_s_mean"
-      " AND near.is_superseded = 0 ORDER BY near.id LIMIT {}) AS other WHERE {}{} = {}"
-      " ORDER BY other.status <> 'complete' OR other.marks <> 0, other.id LIMIT 1)"
+      " AND near.is_superseded = 0 ORDER BY near.id LIMIT {}) AS other WHERE {}"
+      " ORDER BY {} LIMIT 1)"
       " FROM run WHERE run.id{} AND run.is_superseded = 0",
-      columns, kAlikeMax, alike, head_of("other"), head_of("run"), dialect.is_in_list);
+      columns, kAlikeMax, looks_alike(), kThatCountsFirst, dialect.is_in_list);
 }
 
 std::vector<LikelyCopy> find_likely_copies(Connection& connection, std::span<const RunId> ids) {
@@ -49,6 +63,21 @@ std::vector<LikelyCopy> find_likely_copies(Connection& connection, std::span<con
     if (original != run) copies.push_back({run, original});
   }
   return copies;
+}
+
+std::vector<RunId> find_runs_that_look_like(Connection& connection, RunId id) {
+  static const std::string sql = fmt::format(
+      "SELECT other.id FROM run AS other WHERE other.id IN (SELECT near.id FROM run AS near"
+      " WHERE near.step_time_s_mean = (SELECT step_time_s_mean FROM run WHERE id = ?)"
+      " AND near.is_superseded = 0 ORDER BY near.id LIMIT {})"
+      " AND EXISTS (SELECT 1 FROM run WHERE run.id = ? AND run.is_superseded = 0 AND {})"
+      " ORDER BY {}",
+      kAlikeMax, looks_alike(), kThatCountsFirst);
+  Statement& select = connection.kept(sql);
+  select.integer(id).integer(id);
+  std::vector<RunId> alike;
+  while (select.step()) alike.push_back(select.read_integer());
+  return alike;
 }
 
 }  // namespace llmb::storage

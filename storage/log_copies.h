@@ -14,8 +14,11 @@ namespace llmb::storage {
 // As Reader::likely_copies(). Inside a read transaction of the caller's.
 std::vector<LikelyCopy> find_likely_copies(Connection& connection, std::span<const RunId> ids);
 
-// How that is asked; its one parameter is the list of ids. For whoever wants to know how an engine
-// answers.
+// As Reader::runs_that_look_like(). Inside a read transaction of the caller's.
+std::vector<RunId> find_runs_that_look_like(Connection& connection, RunId id);
+
+// How the first of these is asked; its one parameter is the list of ids. For whoever wants to know
+// how an engine answers.
 std::string likely_copies_sql(const SqlDialect& dialect);
 
 }  // namespace llmb::storage

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "parser/statistics/job_failure.h"
 #include "storage/covered_log_rows.h"
 #include "storage/evidence_rows.h"
 #include "storage/removed_log_rows.h"
@@ -33,6 +34,7 @@ struct StoredWord {
   std::int64_t step_count = 0;
   std::optional<double> step_time_s_mean;
   std::int64_t reading = 0;
+  parser::RunStatus status = parser::RunStatus::no_data;
 };
 
 // Newest first.
@@ -41,7 +43,8 @@ std::vector<StoredWord> stored_words(Connection& connection, RootId root,
   Statement& select = connection.kept(
       "SELECT p.run_id, p.store_id, p.generation, p.revision, p.head_hash, p.head_length,"
       " p.told_at, run.generation, run.bytes_read, run.status_reason, run.vanished_at IS NOT NULL,"
-      " run.step_count, run.step_time_s_mean, run.reading FROM run JOIN pushed_run AS p ON "
+      " run.step_count, run.step_time_s_mean, run.reading, run.status FROM run JOIN pushed_run AS "
+      "p ON "
       "p.run_id = run.id"
       " WHERE run.root_id = ? AND run.relative_path = ? ORDER BY run.generation DESC");
   select.integer(root).text(relative_path);
@@ -62,6 +65,7 @@ std::vector<StoredWord> stored_words(Connection& connection, RootId root,
     word.step_count = select.read_integer();
     word.step_time_s_mean = select.read_optional_real();
     word.reading = select.read_integer();
+    word.status = parser::run_status_from_name(select.read_text()).value_or(word.status);
     words.push_back(std::move(word));
   }
   return words;
@@ -98,14 +102,28 @@ bool was_seen_later(const StoredWord& word, const PushSender& sender, const LogT
   return seen_at && parser::instant_text(*seen_at - sender.clock_ahead) > word.told_at;
 }
 
-// Of the same bytes an earlier reading has nothing to add to a later one's word.
-bool is_of_earlier_reading(const StoredWord& word, const LogTelling& log) {
-  return word.bytes_read == log.run.facts.bytes_read && log.run.reading < word.reading;
+// What its agent may know of the log by now beside its bytes: that it is gone, how its job ended,
+// what its llmb-config says.
+bool knows_more_than_bytes(Connection& connection, const StoredWord& word, const LogTelling& log) {
+  if (log.run.vanished_at && !word.is_vanished) return true;
+  const bool lacks_cause =
+      word.status == parser::RunStatus::incomplete || word.status == parser::RunStatus::no_data;
+  if (lacks_cause && parser::is_blamed(log.run.summary)) return true;
+  const auto said = log.run.configuration.from(parser::ConfigSource::llmb_config);
+  return !said.all().empty() &&
+         said != read_configuration(connection, word.run).from(parser::ConfigSource::llmb_config);
+}
+
+// Of the same bytes an earlier reading has nothing to add to a later one's word, once that is the
+// last one.
+bool is_of_earlier_reading(Connection& connection, const StoredWord& word, const LogTelling& log) {
+  return word.bytes_read == log.run.facts.bytes_read && log.run.reading < word.reading &&
+         word.status != parser::RunStatus::running && !knows_more_than_bytes(connection, word, log);
 }
 
 bool says_the_same(Connection& connection, const StoredWord& word, const LogTelling& log) {
-  return word.reading == log.run.reading && word.bytes_read == log.run.facts.bytes_read &&
-         word.step_count == log.run.step_count &&
+  return log.run.reading <= word.reading && word.bytes_read == log.run.facts.bytes_read &&
+         word.step_count == log.run.step_count && word.status == log.run.summary.status &&
          word.status_reason == log.run.summary.status_reason &&
          word.step_time_s_mean == mean_of(log.run.summary) &&
          word.is_vanished == log.run.vanished_at.has_value() &&
@@ -148,8 +166,8 @@ bool is_agent(Connection& connection, const std::string& store_id) {
 std::optional<PushDecision> decide_on_other(Connection& connection, const StoredWord& word,
                                             const PushSender& sender, const LogTelling& log) {
   const bool is_new = was_written_anew(word, sender, log);
-  const bool has_less =
-      !is_new && (log.run.facts.bytes_read < word.bytes_read || is_of_earlier_reading(word, log));
+  const bool has_less = !is_new && (log.run.facts.bytes_read < word.bytes_read ||
+                                    is_of_earlier_reading(connection, word, log));
   if (has_less || says_the_same(connection, word, log)) {
     PushDecision covered = answer_of(PushVerdict::covered, word);
     covered.revision = log.run.revision;

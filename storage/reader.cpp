@@ -183,6 +183,10 @@ std::vector<LikelyCopy> Reader::likely_copies(std::span<const RunId> ids) {
   return impl_->ask([&] { return find_likely_copies(impl_->connection, ids); });
 }
 
+std::vector<RunId> Reader::runs_that_look_like(RunId id) {
+  return impl_->ask([&] { return find_runs_that_look_like(impl_->connection, id); });
+}
+
 std::optional<RunRecord> Reader::run(RunId id) {
   return impl_->ask([&] {
     static const std::string sql = select_run_sql() + " WHERE id = ?";

@@ -127,12 +127,14 @@ struct IngestBatch {
   // Nothing: leaves those that are stored.
   std::optional<std::vector<ProfileFile>> profiles;
   // The log was read anew from its start in the same generation (its parser state could not be
-  // restored): the samples stored before are dropped in the same transaction.
+  // restored, or somebody asked for it): the samples stored before are dropped in the same
+  // transaction.
   bool replaces_all_samples = false;
   // By which reading all of it is told (parser/reader/reading.h). Nothing: it goes on behind what
   // an earlier reading may have told, whose run keeps its number.
   std::optional<std::int64_t> reading;
-  // What was read came behind a cursor, so without the run that has it there is nothing to store.
+  // The run was there when the log was read: where it was removed meanwhile there is nothing to
+  // store.
   bool continues_run = false;
   // Steps that were stored from here on came of a last line without its end, which has been read
   // anew: they are dropped in the same transaction.

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "parser/statistics/status_reason.h"
+#include "parser/dialects/failure_class.h"
 #include "storage/run_filter_terms.h"
 #include "storage/tree_clusters.h"
 
@@ -22,10 +22,6 @@ constexpr std::int64_t kAddedToIds = 1'000'000'000'000'000'000;
 constexpr std::string_view kNewest =
     "max(coalesce(launched_at, first_seen_at) || ' ' || (1000000000000000000 + id))";
 constexpr std::string_view kHasEnded = "(status <> 'running' OR failure_cause <> '')";
-
-// What the lines have in common in which node_of_failure() finds a node: few others are read.
-constexpr std::string_view kMayNameNode =
-    "(line LIKE '%srun: error: %' OR line LIKE '% NCCL WARN %' OR line LIKE '% node %')";
 
 // One scan of run_filter makes the answer: a further one, for the days alone, would take as long.
 Question ended_question(const SqlDialect& dialect, const RunFilter& filter) {
@@ -44,24 +40,17 @@ Question ended_question(const SqlDialect& dialect, const RunFilter& filter) {
   return {std::move(sql), std::move(where)};
 }
 
-// No column says it, only the reason of the run's status.
-Question failed_after_data_question(const SqlDialect& dialect, const RunFilter& filter) {
-  Where where = where_of_all(dialect, filter);
-  where.add(std::string(dialect.without_index) + "status = 'complete'");
-  where.add("status_reason LIKE ?", fmt::format("%{}%", parser::kFailedAfterDataWords));
-  std::string sql = fmt::format("SELECT count(*), {} FROM run{}", kNewest, where.sql());
-  return {std::move(sql), std::move(where)};
-}
-
+// With the events behind which a failure counts no more.
 Question lines_question(const SqlDialect& dialect, const RunFilter& filter) {
   Where where = where_of_all(dialect, filter);
   where.add(std::string(dialect.without_index) + "failure_cause <> ''");
   std::string sql = fmt::format(
-      "SELECT of_run.id, began, failure_cause, line FROM (SELECT id, failure_cause, {} AS began"
-      " FROM run{} ORDER BY {}id DESC LIMIT {}) AS of_run"
-      " JOIN run_event ON run_id = of_run.id AND kind = 'failure' AND cause = failure_cause"
-      " WHERE {} ORDER BY of_run.id, position",
-      kBegan, where.sql(), dialect.without_index, kFailedRunsReadMax, kMayNameNode);
+      "SELECT of_run.id, began, failure_cause, cause, line FROM (SELECT id, failure_cause, {} AS"
+      " began FROM run{} ORDER BY {}id DESC LIMIT {}) AS of_run"
+      " JOIN run_event ON run_id = of_run.id AND kind = 'failure'"
+      " AND cause IN (failure_cause, '{}', '{}') ORDER BY of_run.id, position",
+      kBegan, where.sql(), dialect.without_index, kFailedRunsReadMax, parser::kRestarted,
+      parser::kWentOn);
   return {std::move(sql), std::move(where)};
 }
 
@@ -95,24 +84,29 @@ std::vector<EndedRuns> read_ended(Connection& connection, const RunFilter& filte
   return all;
 }
 
-CountedRuns read_failed_after_data(Connection& connection, const RunFilter& filter) {
-  const Question question = failed_after_data_question(connection.dialect(), filter);
-  Statement select(connection, question.sql);
-  question.where.bind(select);
-  return select.step() ? read_counted(select) : CountedRuns{};
-}
-
+// Of each run the first of its cause in the newest attempt that has one: what an earlier attempt
+// failed by was overcome, and what comes behind the first followed from it.
 std::vector<FailureLine> read_failure_lines(Connection& connection, const RunFilter& filter) {
   const Question question = lines_question(connection.dialect(), filter);
   Statement select(connection, question.sql);
   question.where.bind(select);
   std::vector<FailureLine> lines;
+  bool is_first_of_attempt = true;
+  RunId run = 0;
   while (select.step()) {
     FailureLine line;
     line.run = select.read_integer();
     line.began_at = select.read_text();
     line.cause = select.read_text();
+    if (line.run != std::exchange(run, line.run)) is_first_of_attempt = true;
+    if (parser::begins_anew(select.read_text())) {
+      is_first_of_attempt = true;
+      continue;
+    }
+    if (!std::exchange(is_first_of_attempt, false)) continue;
     line.line = select.read_text();
+    const bool is_of_newer_attempt = !lines.empty() && lines.back().run == line.run;
+    if (is_of_newer_attempt) lines.pop_back();
     lines.push_back(std::move(line));
   }
   return lines;
@@ -133,7 +127,6 @@ void CountedRuns::add(const CountedRuns& others) {
 FailureCounts count_failures(Connection& connection, const RunFilter& filter) {
   FailureCounts counts;
   counts.ended = read_ended(connection, filter);
-  counts.failed_after_data = read_failed_after_data(connection, filter);
   counts.lines = read_failure_lines(connection, filter);
   std::int64_t failed = 0;
   for (const EndedRuns& ended : counts.ended)

@@ -12,7 +12,7 @@ namespace llmb::storage {
 
 FailureCounts count_failures(Connection& connection, const RunFilter& filter);
 
-// How it asks for the counts and for the lines, for whoever wants to know how an engine answers.
+// All that it asks of runs, for whoever wants to know how an engine answers.
 std::vector<std::string> failures_sql(const SqlDialect& dialect, const RunFilter& filter);
 
 }  // namespace llmb::storage

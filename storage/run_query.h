@@ -38,7 +38,7 @@ struct RunFilter {
   std::optional<AnyOf<RootId>> unnamed_but_of;
   AnyOf<parser::RunStatus> status;
   bool ended_badly = false;  // also those that are over and not complete, and those that hang
-  AnyOf<std::string> failure_cause;
+  AnyOf<std::string> failure_cause;  // "": runs without one
   // Runs with any of these marks (of listed_marks.h), and with `is_unmarked` those with none.
   parser::RunMarkSet marks;
   bool is_unmarked = false;

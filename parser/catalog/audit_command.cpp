@@ -9,9 +9,10 @@ namespace llmb::parser {
 namespace {
 
 std::string scales_text(const Recipe& recipe) {
-  return recipe.gpu_count_min == recipe.gpu_count_max
-             ? fmt::format("{}", recipe.gpu_count_min)
-             : fmt::format("{} to {}", recipe.gpu_count_min, recipe.gpu_count_max);
+  if (recipe.gpu_count_min == recipe.gpu_count_max) return fmt::format("{}", recipe.gpu_count_min);
+  const std::int64_t divisor = recipe.scale_divisor();
+  return fmt::format("{} to {}", recipe.gpu_count_min, recipe.gpu_count_max) +
+         (divisor > 1 ? fmt::format(" by {}", divisor) : "");
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ void audit_command(const Catalog& catalog, const PublishedCommand& command, Audi
         (command.gpu_type.empty() || recipe.gpu_type == command.gpu_type) &&
         std::find(recipe.dtypes.begin(), recipe.dtypes.end(), command.dtype) != recipe.dtypes.end();
     if (!is_same) continue;
-    if (recipe.has_scale(*command.gpu_count)) return;
+    if (recipe.is_whole_at(*command.gpu_count)) return;
     scales.insert(scales_text(recipe) + " " + recipe.gpu_type);
   }
   std::string known;

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -37,7 +36,7 @@ class SampleCheck {
       spread_ = rate_spread(time_deviation(), document_.default_window->size());
     }
     if (sample_.tflops_per_gpu) check_rate();
-    if (sample_.tflops_per_gpu_std && spread_) check_spread();
+    if (sample_.tflops_per_gpu && sample_.tflops_per_gpu_std && spread_) check_spread();
   }
 
  private:
@@ -64,13 +63,12 @@ class SampleCheck {
                                 *sample_.step_count, *sample_.global_batch_size)});
       return;
     }
-    const std::set<std::int64_t> batches = batches_of(catalog_, sample_.document);
-    if (batches.contains(std::llround(batch)) && batch == std::round(batch)) return;
+    if (has_batch(catalog_, sample_.document, batch)) return;
     add("consumed_samples", *sample_.consumed_samples, {},
         {"no_such_batch",
          fmt::format("It is {} sequences a step, and the rows of the document have "
                      "batches of {}.",
-                     figure_text(batch), fmt::join(batches, ", "))});
+                     figure_text(batch), batches_text(catalog_, sample_.document))});
   }
 
   void check_layout() {
@@ -115,15 +113,18 @@ class SampleCheck {
                                  " s for this configuration: the sample is of another run."});
   }
 
+  // The row's: a document may have rows of another workload than its own, and only a row's model
+  // is sure to be there.
+  const Workload& workload() const { return *catalog_.workload(recipe_->workload); }
+
   // TFLOPS a GPU that the line's own step time gives.
   Interval rate_by(FlopsFormula formula, std::optional<std::int64_t> vocabulary_size) const {
-    const std::string& family = catalog_.workload(document_.workload)->family;
-    ModelShape shape = catalog_.model(family, sample_.model_size)->shape;
+    ModelShape shape = catalog_.model(workload().family, recipe_->model_size)->shape;
     shape.sequence_length = recipe_->sequence_length;
     shape.layer_count = recipe_->layer_count;
     shape.vocabulary_size = vocabulary_size.value_or(shape.vocabulary_size);
-    const auto batch =
-        static_cast<double>(recipe_->global_batch_size.value(*sample_.gpu_count).value_or(0));
+    // recipe_of() takes no row at a scale that leaves it no batch.
+    const auto batch = static_cast<double>(*recipe_->global_batch_size.value(*sample_.gpu_count));
     const double flops = batch * model_flops_per_sequence(shape, formula).total() /
                          static_cast<double>(*sample_.gpu_count) / kFlopPerLoggedTflop;
     Interval rate = Interval::exact(flops) / Interval::of(*sample_.step_time_s);
@@ -134,8 +135,7 @@ class SampleCheck {
   void check_rate() {
     ledger_.count();
     const PrintedNumber& printed = *sample_.tflops_per_gpu;
-    const FlopsFormula formula =
-        document_.flops_formula.value_or(catalog_.workload(document_.workload)->flops_formula);
+    const FlopsFormula formula = document_.flops_formula.value_or(workload().flops_formula);
     const Interval rate = rate_by(formula, {});
     if (rate.explains(printed)) return;
     const double ratio = printed.value / rate.value;

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -106,15 +105,14 @@ class ExampleCheck {
   // A batch that no row has is that of another document.
   void check_batch(const PrintedNumber& printed) {
     ledger_.count();
-    const std::set<std::int64_t> batches = batches_of(catalog_, example_.document);
-    if (batches.contains(std::llround(printed.value))) return;
+    if (has_batch(catalog_, example_.document, printed.value)) return;
     ledger_.add(
         place_, example_.quantity, example_.printed, printed.value, {},
         {"no_such_batch",
          fmt::format("No row of the document has a batch of {} sequences; its rows have {}: "
                      "the example is not of its configurations, and what it computes says "
                      "nothing of its results.",
-                     example_.printed, fmt::join(batches, ", "))});
+                     example_.printed, batches_text(catalog_, example_.document))});
   }
 
   // An example of a configuration that has a result is expected to be of that result.

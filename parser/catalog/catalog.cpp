@@ -13,13 +13,14 @@ auto find_in(const List& list, Predicate predicate) -> decltype(list.data()) {
   return found == list.end() ? nullptr : &*found;
 }
 
-// Of the document that the entry stands in.
+// Of the document that the entry stands in. An empty workload may be any.
 template <typename Entry>
 const Recipe* row_of(const std::vector<Recipe>& recipes, const Entry& entry,
-                     std::int64_t gpu_count) {
+                     std::string_view workload, std::int64_t gpu_count) {
   return find_in(recipes, [&](const Recipe& row) {
-    return row.document == entry.document && row.model_size == entry.model_size &&
-           row.gpu_type == entry.gpu_type && row.has_scale(gpu_count) &&
+    return (workload.empty() || row.workload == workload) && row.document == entry.document &&
+           row.model_size == entry.model_size && row.gpu_type == entry.gpu_type &&
+           row.is_whole_at(gpu_count) &&
            std::find(row.dtypes.begin(), row.dtypes.end(), coarse_dtype(entry.dtype)) !=
                row.dtypes.end();
   });
@@ -94,11 +95,11 @@ const LaunchDefaults& Catalog::launch_defaults(std::string_view name) const {
 
 const Recipe* Catalog::recipe_of(const Reference& reference) const {
   if (reference.document.empty()) return nullptr;
-  return row_of(recipes, reference, reference.gpu_count);
+  return row_of(recipes, reference, reference.workload, reference.gpu_count);
 }
 
 const Recipe* Catalog::recipe_of(const SampleOutput& sample) const {
-  return sample.gpu_count ? row_of(recipes, sample, *sample.gpu_count) : nullptr;
+  return sample.gpu_count ? row_of(recipes, sample, {}, *sample.gpu_count) : nullptr;
 }
 
 const GpuPeak* Catalog::peak(std::string_view gpu_type, std::string_view dtype,

@@ -136,7 +136,7 @@ struct Catalog {
   const Workload* workload(std::string_view name) const;
   // Of the workload's newest document that has some; otherwise plain ones.
   const LaunchDefaults& launch_defaults(std::string_view workload) const;
-  // The row of this document at this scale.
+  // The row of this document that is_whole_at() this scale.
   const Recipe* recipe_of(const Reference& reference) const;
   const Recipe* recipe_of(const SampleOutput& sample) const;
   // What `document` states for that GPU and coarse dtype; without that, what the newest of the

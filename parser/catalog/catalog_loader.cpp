@@ -236,8 +236,8 @@ class CrossChecks {
     if (catalog_.recipe_of(*sample) != nullptr) return;
     throw CatalogFault{
         path / "gpu_count",
-        fmt::format("'{}' has no row of {} {} on {} {}: without one, leave gpu_count "
-                    "out",
+        fmt::format("'{}' has no row of {} {} on {} {}, at which DP and GBS are whole numbers: "
+                    "without one, leave gpu_count out",
                     sample->document, sample->model_size, sample->dtype, *sample->gpu_count,
                     sample->gpu_type)};
   }

@@ -2,8 +2,6 @@
 // examples are held against.
 #pragma once
 
-#include <cstdint>
-#include <set>
 #include <string>
 
 #include "parser/catalog/catalog.h"
@@ -29,7 +27,9 @@ PrintedElsewhere printed_elsewhere(const Catalog& catalog, const WorkedExample& 
 std::string place_of(const Reference& column);
 std::string place_of(const SampleOutput& sample);
 
-// Of all rows of the document's configuration tables, in order.
-std::set<std::int64_t> batches_of(const Catalog& catalog, const std::string& document);
+// Whether some row of the document's configuration tables has that batch.
+bool has_batch(const Catalog& catalog, const std::string& document, double batch);
+// Of all of them, as its tables write them: "256, 512, GPUs/2 of 128-1024". "none" without rows.
+std::string batches_text(const Catalog& catalog, const std::string& document);
 
 }  // namespace llmb::parser

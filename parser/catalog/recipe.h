@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,14 @@ struct Recipe {
 
   bool has_scale(std::int64_t gpu_count) const {
     return gpu_count_min <= gpu_count && gpu_count <= gpu_count_max;
+  }
+  // A range has the multiples of this: others leave no whole DP, or no whole GBS.
+  std::int64_t scale_divisor() const {
+    return std::lcm(data_parallel.divisor, global_batch_size.divisor);
+  }
+  // Has that scale, with a whole DP and a whole GBS.
+  bool is_whole_at(std::int64_t gpu_count) const {
+    return has_scale(gpu_count) && gpu_count % scale_divisor() == 0;
   }
   // Nothing where the document does not say.
   std::optional<bool> has_cuda_graphs(const std::string& dtype) const;

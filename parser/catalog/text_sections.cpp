@@ -1,4 +1,7 @@
 // The sections of what a document prints beside its tables.
+#include <fmt/format.h>
+
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "parser/catalog/catalog_ranges.h"
@@ -23,10 +26,34 @@ std::optional<PrintedNumber> read_seconds(const JsonRecord& record, const std::s
   return printed;
 }
 
+// A deviation says nothing without the mean that it is of.
+void need_mean(const JsonRecord& record, bool has_mean, std::string_view name,
+               std::initializer_list<std::string_view> deviations) {
+  if (has_mean) return;
+  for (const std::string_view deviation : deviations) {
+    if (!record.has(deviation)) continue;
+    record.fail_at(deviation, fmt::format("is there without its mean: add {}", name));
+  }
+}
+
 LoggedFlops read_logged_flops(const nlohmann::json& value, const JsonPath& path) {
   const JsonRecord record(value, path, {"flops_formula", "vocabulary_size", "source"});
   return {read_flops_formula(record), record.integer("vocabulary_size", 1, kDimensionMax),
           record.text("source")};
+}
+
+void read_named_layout(const JsonRecord& record, SampleOutput& sample) {
+  const auto count = [&](std::string_view key) {
+    return record.optional_integer(key, 1, kGpuCountMax);
+  };
+  sample.tensor_parallel = count("tensor_parallel");
+  sample.pipeline_parallel = count("pipeline_parallel");
+  sample.context_parallel = count("context_parallel");
+  sample.expert_parallel = count("expert_parallel");
+  sample.expert_tensor_parallel = count("expert_tensor_parallel");
+  sample.virtual_pipeline = count("virtual_pipeline");
+  sample.micro_batch_size = count("micro_batch_size");
+  sample.global_batch_size = record.optional_integer("global_batch_size", 1, kDimensionMax);
 }
 
 }  // namespace
@@ -69,14 +96,11 @@ SampleOutput read_sample_output(const nlohmann::json& value, const JsonPath& pat
                            "virtual_pipeline",
                            "micro_batch_size",
                            "global_batch_size"});
-  const auto count = [&](std::string_view key) {
-    return record.optional_integer(key, 1, kGpuCountMax);
-  };
   SampleOutput sample;
   sample.document = record.text("document");
   sample.line = record.integer("line", 1, kLineMax);
   sample.text = record.text("text");
-  sample.gpu_count = count("gpu_count");
+  sample.gpu_count = record.optional_integer("gpu_count", 1, kGpuCountMax);
   if (sample.gpu_count) {
     sample.model_size = record.text("model_size");
     sample.dtype = record.text("dtype");
@@ -88,19 +112,15 @@ SampleOutput read_sample_output(const nlohmann::json& value, const JsonPath& pat
   sample.tflops_per_gpu = record.printed("tflops_per_gpu", kLoggedTflops);
   sample.tflops_per_gpu_std =
       record.printed("tflops_per_gpu_std", {0, 100'000, "in TFLOPS (1e12 FLOP/s)"});
+  need_mean(record, sample.step_time_s.has_value(), "step_time_s or step_time_ms",
+            {"step_time_s_std", "step_time_ms_std"});
+  need_mean(record, sample.tflops_per_gpu.has_value(), "tflops_per_gpu", {"tflops_per_gpu_std"});
   if (record.has("logged_flops")) {
     sample.logged_flops = read_logged_flops(record.at("logged_flops"), path / "logged_flops");
   }
   sample.consumed_samples = record.printed("consumed_samples", kCount);
-  sample.step_count = count("step_count");
-  sample.tensor_parallel = count("tensor_parallel");
-  sample.pipeline_parallel = count("pipeline_parallel");
-  sample.context_parallel = count("context_parallel");
-  sample.expert_parallel = count("expert_parallel");
-  sample.expert_tensor_parallel = count("expert_tensor_parallel");
-  sample.virtual_pipeline = count("virtual_pipeline");
-  sample.micro_batch_size = count("micro_batch_size");
-  sample.global_batch_size = record.optional_integer("global_batch_size", 1, kDimensionMax);
+  sample.step_count = record.optional_integer("step_count", 1, kGpuCountMax);
+  read_named_layout(record, sample);
   return sample;
 }
 

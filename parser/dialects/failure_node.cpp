@@ -2,6 +2,9 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <array>
+
 #include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
@@ -13,17 +16,39 @@ std::string_view first_group(const RE2& pattern, std::string_view text) {
   return {group.data(), group.size()};
 }
 
+// What is told by who waited for another rank, or lost it.
+constexpr auto kToldByWitnesses =
+    std::to_array<std::string_view>({"peer_lost", "nccl_timeout", "rendezvous_failure"});
+// What NCCL warns of where the other end, or what lies between, may have failed: "Connection closed
+// by remote peer", "Got completion from peer", "connect returned Connection timed out".
+constexpr auto kOfTwoNodes =
+    std::to_array<std::string_view>({" peer ", "emote ", "onnect", "Broken pipe", "imed out"});
+
+bool holds_one_of(std::string_view line, const auto& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view one) {
+    return line.find(one) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
-std::string_view node_of_failure(std::string_view line) {
+std::string_view node_of_failure(std::string_view cause, std::string_view line) {
+  if (std::find(kToldByWitnesses.begin(), kToldByWitnesses.end(), cause) !=
+      kToldByWitnesses.end()) {
+    return {};
+  }
   static const RE2 of_task(R"(\bsrun: error: ([A-Za-z0-9][\w.-]{0,127}): tasks? [\d,-]+: )");
   static const RE2 of_node(
       R"(\bsrun: error: .*(?:Node failure|failed) on (?:node )?([A-Za-z0-9][\w.-]{0,127})(?::|$))");
   static const RE2 of_nccl(R"(^([A-Za-z0-9][\w.-]{0,127}):\d+:\d+ \[\d+\] .*\bNCCL WARN )");
-  for (const RE2* const pattern : {&of_task, &of_node}) {
-    if (const auto node = first_group(*pattern, line); !node.empty()) return node;
+  // SIGTERM: another task had failed, or somebody ended the step.
+  if (const auto node = first_group(of_task, line); !node.empty()) {
+    return line.find(": Terminated") == std::string_view::npos ? node : std::string_view();
   }
-  if (line.find(" NCCL WARN ") == std::string_view::npos) return {};
+  if (const auto node = first_group(of_node, line); !node.empty()) return node;
+  if (line.find(" NCCL WARN ") == std::string_view::npos || holds_one_of(line, kOfTwoNodes)) {
+    return {};
+  }
   return first_group(of_nccl, without_collector_prefix(line));
 }
 

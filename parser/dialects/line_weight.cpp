@@ -106,11 +106,26 @@ constexpr auto kGivesUp =
     std::to_array<std::string_view>({"not retrying", "o more retr", "iving up", "not continuing"});
 
 // Levels at which a program goes on, and other words that say so.
-constexpr auto kWarnings = std::to_array<std::string_view>(
-    {"WARNING", "Warning: ", "[warning]", "[WARN]", "\"WARN\"", " warn ", "[NeMo W ", "[DEBUG",
-     " DEBUG ", "DEBUG:", "DEBUG - ", "going to /", "(ignored", "estarting ", "previous attempt",
-     "previous submission", "previous container", ": ignored", " fault ignored",
-     " thrown while requesting "});
+constexpr auto kWarnings = std::to_array<std::string_view>({"WARNING",
+                                                            "Warning: ",
+                                                            "[warning]",
+                                                            "[WARN]",
+                                                            "\"WARN\"",
+                                                            " warn ",
+                                                            "[NeMo W ",
+                                                            "[DEBUG",
+                                                            " DEBUG ",
+                                                            "DEBUG:",
+                                                            "DEBUG - ",
+                                                            "going to /",
+                                                            "(ignored",
+                                                            "estarting ",
+                                                            "previous attempt",
+                                                            "previous submission",
+                                                            "previous container",
+                                                            ": ignored",
+                                                            " fault ignored",
+                                                            " thrown while requesting "});
 
 constexpr std::string_view kGoesOn = "trying again";
 

@@ -1,6 +1,13 @@
 #include "parser/statistics/job_failure.h"
 
+#include <string_view>
+
 namespace llmb::parser {
+namespace {
+
+constexpr std::string_view kSchedulerSays = "; the scheduler says of its job: ";
+
+}  // namespace
 
 bool lacks_a_cause(const RunSummary& summary) {
   const bool has_ended_early =
@@ -14,9 +21,14 @@ bool lacks_a_cause(const RunSummary& summary) {
 void blame(const JobFailure& failure, RunSummary& summary) {
   if (!lacks_a_cause(summary)) return;
   summary.status = RunStatus::failed;
-  summary.status_reason += "; the scheduler says of its job: " + failure.word;
+  summary.status_reason += std::string(kSchedulerSays) + failure.word;
   summary.failure_cause = failure.cause;
   summary.silent_s.reset();
+}
+
+bool is_blamed(const RunSummary& summary) {
+  return summary.status == RunStatus::failed &&
+         summary.status_reason.find(kSchedulerSays) != std::string::npos;
 }
 
 }  // namespace llmb::parser

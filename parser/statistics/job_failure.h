@@ -19,5 +19,7 @@ bool lacks_a_cause(const RunSummary& summary);
 // Makes a run that ended before its last step without a word a failed one. `summary` is of a log
 // that may not grow any more; others stay as they are.
 void blame(const JobFailure& failure, RunSummary& summary);
+// Whether that was done, as the words of its reason show.
+bool is_blamed(const RunSummary& summary);
 
 }  // namespace llmb::parser

@@ -211,8 +211,8 @@ std::string complete_reason(const StatusEvidence& evidence) {
   }
   text += what_values_are(evidence);
   if (evidence.ending_failure != nullptr) {
-    text += fmt::format("; the failure after it ({}) {}", quoted(*evidence.ending_failure),
-                        kFailedAfterDataWords);
+    text += fmt::format("; the failure after it ({}) came when the data was complete",
+                        quoted(*evidence.ending_failure));
   }
   return text + history(evidence);
 }

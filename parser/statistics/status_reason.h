@@ -21,10 +21,6 @@ inline constexpr double kHungAtLeastS = 120;
 // told in time. Its reason says since when.
 inline constexpr double kHungLessThanS = 86'400;
 
-// In the reason of a complete run behind whose data a failure came: nothing else that is stored of
-// it says so.
-inline constexpr std::string_view kFailedAfterDataWords = "came when the data was complete";
-
 // What is known of the segment that counts when its status is decided. The pointers are into
 // LogFacts, or null.
 struct StatusEvidence {

@@ -18,6 +18,10 @@ DeviceCommunicator::DeviceCommunicator(std::string name, std::vector<int> ranks,
   rank_ = static_cast<int>(place - ranks_.begin());
 }
 
+void DeviceCommunicator::add_name(const std::string& name) {
+  name_ += ", " + name;
+}
+
 CommunicatorId DeviceCommunicator::shared_id(const std::vector<int>& ranks, int rank,
                                              const ShareId& share_id) {
   if (ranks.empty() || ranks.front() != rank) return share_id(nullptr);

@@ -59,6 +59,9 @@ class DeviceCommunicator {
   DeviceCommunicator& operator=(const DeviceCommunicator&) = delete;
 
   const std::string& name() const { return name_; }
+  // Another group of the same ranks talks by this one, too: "data, world" from here on, in
+  // messages, for which of them called nobody tells it. Every member adds the same.
+  virtual void add_name(const std::string& name);
   const std::vector<int>& ranks() const { return ranks_; }
   int size() const { return static_cast<int>(ranks_.size()); }
   int rank() const { return rank_; }  // this rank's place in ranks()

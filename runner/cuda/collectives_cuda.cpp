@@ -99,11 +99,17 @@ class NcclCommunicator : public DeviceCommunicator {
 
   ~NcclCommunicator() override {
     if (!watched_) return;
-    watched_->close(std::uncaught_exceptions() > exceptions_before_);
-    Watchdog::of_this_process().forget(watched_);
+    const bool has_failed = std::uncaught_exceptions() > exceptions_before_;
+    Watchdog::of_this_process().close(
+        watched_, has_failed ? fmt::format("rank {} failed", global_rank()) : "");
   }
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
+
+  void add_name(const std::string& name) override {
+    DeviceCommunicator::add_name(name);
+    watched_->set_group(describe_group());
+  }
 
   std::unique_ptr<DeviceCommunicator> split(const std::string& name,
                                             const std::vector<int>& ranks) override {

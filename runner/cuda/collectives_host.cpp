@@ -111,6 +111,11 @@ class HostCommunicator : public DeviceCommunicator {
     meeting_->call(this->rank(), {.kind = HostCallKind::broadcast});
   }
 
+  void add_name(const std::string& name) override {
+    DeviceCommunicator::add_name(name);
+    meeting_->set_group(describe_group());
+  }
+
   std::unique_ptr<DeviceCommunicator> split(const std::string& name,
                                             const std::vector<int>& ranks) override {
     const std::uint64_t number = splits_++;

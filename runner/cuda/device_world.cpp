@@ -96,10 +96,11 @@ std::shared_ptr<DeviceCommunicator> join(Communicator& host, const CommunicatorO
 class DeviceGroup final : public StreamGroup {
  public:
   DeviceGroup(std::unique_ptr<Communicator> host_group, Stream on_stream, DeviceProfile* profile,
-              std::shared_ptr<DeviceCommunicator> device)
+              std::shared_ptr<DeviceCommunicator> device, std::shared_ptr<int> joined)
       : StreamGroup(std::move(host_group), on_stream),
         profile_(profile),
-        device_(std::move(device)) {}
+        device_(std::move(device)),
+        joined_(std::move(joined)) {}
 
  private:
   // Counts what is put on the stream as long as it stands, where a profile is taken.
@@ -162,6 +163,7 @@ class DeviceGroup final : public StreamGroup {
     Channel& channel = channels_[std::string(tag.name)];
     channel.operation = exchange_operation(name(), tag.name);
     channel.device = device_->split(fmt::format("{} {}", name(), tag.name), ranks());
+    ++*joined_;
     const DeviceMemory words(kGreetings);
     const int next = (rank() + 1) % size();
     const int before = (rank() + size() - 1) % size();
@@ -233,6 +235,7 @@ class DeviceGroup final : public StreamGroup {
   DeviceProfile* profile_;
   std::map<CollectiveKind, std::string> operations_;
   std::shared_ptr<DeviceCommunicator> device_;
+  std::shared_ptr<int> joined_;
   std::map<std::string, Channel> channels_;
 };
 
@@ -276,13 +279,16 @@ std::unique_ptr<Communicator> DeviceWorld::make_group(const std::string& name,
     return std::make_unique<LoneGroup>(std::move(host), stream_);
   }
   std::shared_ptr<DeviceCommunicator> device = by_ranks_[ranks].lock();
-  if (!device) {
+  if (device) {
+    device->add_name(name);
+  } else {
     CommunicatorOptions options;
     options.who_is_gone = host_.failure_source();
     by_ranks_[ranks] = device = join(*host, options);
-    ++communicators_joined_;
+    ++*joined_;
   }
-  return std::make_unique<DeviceGroup>(std::move(host), stream_, profile_, std::move(device));
+  return std::make_unique<DeviceGroup>(std::move(host), stream_, profile_, std::move(device),
+                                       joined_);
 }
 
 std::unique_ptr<Communicator> DeviceWorld::make_host_group() {

@@ -280,9 +280,15 @@ std::string HostMeeting::absent_members() const {
 void HostMeeting::fail(std::unique_lock<std::mutex>& lock, const std::string& reason) {
   if (failure_.empty()) failure_ = reason;
   const std::string first = failure_;
+  const std::string group = group_;
   changed_.notify_all();
   lock.unlock();
-  throw CommunicatorFailed(group_, first);
+  throw CommunicatorFailed(group, first);
+}
+
+void HostMeeting::set_group(const std::string& group) {
+  const std::lock_guard lock(mutex_);
+  group_ = group;
 }
 
 void HostMeeting::abort(const std::string& reason) {

@@ -57,6 +57,8 @@ class HostMeeting {
   void announce(std::function<void()> let_run);
 
   void abort(const std::string& reason);
+  // What messages call it from here on.
+  void set_group(const std::string& group);
 
  private:
   struct Message {
@@ -79,7 +81,7 @@ class HostMeeting {
   std::string absent_members() const;
   void carry_out(int member);
 
-  const std::string group_;
+  std::string group_;  // under mutex_
   const std::vector<int> ranks_;
   const CommunicatorOptions options_;
 

@@ -72,7 +72,17 @@ void WatchedCommunicator::end_call(Stream stream) {
 }
 
 void WatchedCommunicator::begin_launch(Stream stream) {
-  begin_call(stream, "a graph that has calls in " + group_);
+  begin_call(stream, "a graph that has calls in " + group());
+}
+
+std::string WatchedCommunicator::group() const {
+  const std::lock_guard lock(mutex_);
+  return group_;
+}
+
+void WatchedCommunicator::set_group(const std::string& group) {
+  const std::lock_guard lock(mutex_);
+  group_ = group;
 }
 
 void WatchedCommunicator::throw_if_ended() const {
@@ -161,20 +171,19 @@ void WatchedCommunicator::abort_splits() {
   }
 }
 
-void WatchedCommunicator::close(bool failed) {
+bool WatchedCommunicator::has_open_split() const {
+  const std::lock_guard lock(mutex_);
+  return !splits_.empty();
+}
+
+void WatchedCommunicator::destroy() {
   {
     const std::lock_guard lock(mutex_);
     if (is_ended_) return;
     is_ended_ = true;
     failure_ = "closed by its owner";
   }
-  // To destroy one waits for the other members, who do not come where this rank is on its way out.
-  if (failed || !splits_.empty()) {
-    nccl().ncclCommAbort(comm_);
-    abort_splits();
-  } else {
-    nccl().ncclCommDestroy(comm_);
-  }
+  nccl().ncclCommDestroy(comm_);
 }
 
 Watchdog& Watchdog::of_this_process() {
@@ -199,7 +208,15 @@ void Watchdog::watch(const std::shared_ptr<WatchedCommunicator>& communicator) {
   communicators_.push_back(communicator);
 }
 
-void Watchdog::forget(const std::shared_ptr<WatchedCommunicator>& communicator) {
+void Watchdog::close(const std::shared_ptr<WatchedCommunicator>& communicator,
+                     const std::string& failure) {
+  if (!failure.empty()) {
+    end_all(communicator->group(), failure);
+  } else if (communicator->has_open_split()) {
+    end_all(communicator->group(), "a split of it has not ended");
+  } else {
+    communicator->destroy();
+  }
   const std::lock_guard lock(mutex_);
   std::erase(communicators_, communicator);
 }

@@ -25,8 +25,8 @@ namespace llmb::runner::cuda {
 
 using kernels::Stream;
 
-// One communicator as the watchdog sees it. Thread-safe. Its owner closes it, on the thread of its
-// rank, whoever else still holds it.
+// One communicator as the watchdog sees it. Thread-safe. Its owner has it closed, on the thread of
+// its rank, whoever else still holds it.
 class WatchedCommunicator : public LaunchWatch,
                             public std::enable_shared_from_this<WatchedCommunicator> {
  public:
@@ -42,7 +42,9 @@ class WatchedCommunicator : public LaunchWatch,
   // The same thread may hold several.
   using Use = std::unique_lock<std::recursive_timed_mutex>;
   Use use();
-  const std::string& group() const { return group_; }
+  std::string group() const;
+  // What it is called from here on.
+  void set_group(const std::string& group);
   std::chrono::milliseconds patience() const { return patience_; }
 
   // Around a call that was just put on the stream: noted for the watchdog. Of a call that is
@@ -69,9 +71,10 @@ class WatchedCommunicator : public LaunchWatch,
   bool mark_ended(const std::string& reason);
   // Waits for its streams, and for the graphs that have calls of it.
   void abort();
-  // By the owner. Where the rank has `failed`, the other members are not waited for. Nothing where
-  // it was ended before.
-  void close(bool failed);
+  // Whether NCCL may still write what a split was to make.
+  bool has_open_split() const;
+  // Waits for the other members. Nothing where it was ended before.
+  void destroy();
 
  private:
   struct Call {
@@ -85,7 +88,7 @@ class WatchedCommunicator : public LaunchWatch,
   void abort_splits();
 
   const ncclComm_t comm_;
-  const std::string group_;
+  std::string group_;  // under mutex_
   const int device_;
   const std::chrono::milliseconds patience_;
   const std::function<std::string()> who_is_gone_;
@@ -104,10 +107,13 @@ class WatchedCommunicator : public LaunchWatch,
 class Watchdog {
  public:
   static Watchdog& of_this_process();
-  // Until forget(). The first one after none begins a new run: what was posted before is no
+  // Until close(). The first one after none begins a new run: what was posted before is no
   // failure of it.
   void watch(const std::shared_ptr<WatchedCommunicator>& communicator);
-  void forget(const std::shared_ptr<WatchedCommunicator>& communicator);
+  // By its owner, of one that is watched. Where its rank has failed, for the reason that `failure`
+  // says, nobody is waited for, and all others end with it: an abort of one alone may wait for what
+  // those have on its stream.
+  void close(const std::shared_ptr<WatchedCommunicator>& communicator, const std::string& failure);
   // All of this process, for what happened in `group`: the others would wait for a member that is
   // on its way out. Comes back when NCCL has freed them.
   void end_all(const std::string& group, const std::string& reason);

@@ -11,6 +11,7 @@
 #include <list>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "runner/parallel/communicator.h"
@@ -24,6 +25,7 @@ constexpr std::uint32_t kGreetingMark = 0x4C4D5232;  // tells a rank from a stra
 // where there are more, the one that came first is sent away.
 constexpr std::chrono::seconds kVisit{5};
 constexpr std::size_t kStrangersMax = 256;
+constexpr std::chrono::milliseconds kBetweenTries{50};
 
 using Challenge = RendezvousKey::Challenge;
 
@@ -134,7 +136,7 @@ class Reception {
       }
       if (now >= deadline) return std::nullopt;
       if (!wait(deadline)) continue;
-      Socket came = listener_.accept_one(now);  // one that is there, or none
+      Socket came = take_one(deadline);
       if (!came.is_open()) continue;
       if (visitors_.size() == visitors_max_) visitors_.pop_front();
       visitors_.emplace_back(std::move(came));
@@ -153,6 +155,23 @@ class Reception {
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     const auto limit = std::clamp<std::int64_t>(left.count(), 0, 1'000'000);
     return poll(waits.data(), waits.size(), static_cast<int>(limit)) > 0 && waits[0].revents != 0;
+  }
+
+  // Of those at the door, or none. Where this process may have no more files, whoever has been
+  // silent for longest makes room; what the system lacks is waited for.
+  Socket take_one(Deadline deadline) {
+    const Deadline now = std::chrono::steady_clock::now();
+    try {
+      return listener_.accept_one(now);
+    } catch (const NoDescriptor& lack) {
+      if (lack.is_own_limit() && !visitors_.empty()) {
+        visitors_.pop_front();
+        return {};
+      }
+      if (lack.is_own_limit() || now + kBetweenTries >= deadline) throw;
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+    return {};
   }
 
   Listener& listener_;

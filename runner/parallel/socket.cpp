@@ -162,7 +162,7 @@ Socket connect_to(const Endpoint& endpoint, Deadline deadline) {
       const int error = try_to_connect(*address, deadline, connected);
       if (error == 0) return connected;
       reason = error_text(error);
-      if (is_lack_of_descriptors(error)) {
+      if (error == EMFILE) {  // what the system lacks others may give back
         throw CommunicationError("could not connect to " + endpoint.str() + ": " + reason);
       }
     }
@@ -212,8 +212,10 @@ Socket Listener::accept_one(Deadline deadline) {
     Socket accepted(accept4(socket_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!accepted.is_open()) {
       if (!is_lack_of_descriptors(errno)) continue;  // it went away again
-      throw CommunicationError(
-          fmt::format("could not take a connection at port {}: {}", port_, error_text(errno)));
+      const int error = errno;
+      throw NoDescriptor(
+          fmt::format("could not take a connection at port {}: {}", port_, error_text(error)),
+          error);
     }
     send_at_once(accepted.descriptor());
     return accepted;

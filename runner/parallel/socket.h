@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <utility>
+
+#include "runner/parallel/communicator.h"
 
 namespace llmb::runner {
 
@@ -51,6 +54,18 @@ bool is_known_host(const std::string& host);
 // failed.
 Socket connect_to(const Endpoint& endpoint, Deadline deadline);
 
+// There is no descriptor for a connection, or no memory for one.
+class NoDescriptor : public CommunicationError {
+ public:
+  NoDescriptor(const std::string& text, int error)
+      : CommunicationError(text), is_own_limit_(error == EMFILE) {}
+  // Of this process, which others cannot give back.
+  bool is_own_limit() const { return is_own_limit_; }
+
+ private:
+  bool is_own_limit_;
+};
+
 class Listener {
  public:
   // On every interface, and on the loopback one alone where `host` is a loopback address or
@@ -59,8 +74,8 @@ class Listener {
 
   int port() const { return port_; }
   int descriptor() const { return socket_.descriptor(); }
-  // A closed socket where nobody came before the deadline. Throws where somebody did and there is
-  // no descriptor left for it.
+  // A closed socket where nobody came before the deadline. Throws NoDescriptor where somebody did,
+  // who then still waits at the door.
   Socket accept_one(Deadline deadline);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace llmb::runner {
 
-// What NCCL takes for one: buffers for each channel and neighbour, made by the first call that
-// needs them. No document says how much, and none was measured; users tell of 0.5 to 0.7 GB of
+// What is planned for one: buffers for each channel and neighbour, made by the first call that
+// needs them. No document says how much, and none was measured; users tell of up to 0.7 GB of
 // versions that made them all at once. A run tells what they took.
 inline constexpr std::int64_t kCommunicatorBytes = std::int64_t{128} << 20;
 

@@ -1,6 +1,6 @@
 #include "server/api/measuring_question.h"
 
-#include "server/api/cluster_parameter.h"
+#include "server/report/filter_values.h"
 #include "server/report/stored_runs.h"
 
 namespace llmb::api {
@@ -19,7 +19,7 @@ parser::RunSelection read_selection(const QueryParameters& parameters) {
 storage::RunFilter filter_of(const parser::Catalog& catalog, const MeasuringQuestion& question) {
   storage::RunFilter filter;
   filter.workload = report::names_of_workload(catalog, question.workload.value_or(""));
-  if (question.cluster) filter.cluster = clusters_asked({*question.cluster});
+  if (question.cluster) filter.cluster = report::clusters_asked({*question.cluster});
   filter.include_superseded = question.included.contains(parser::RunMark::superseded);
   return filter;
 }

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <limits>
 
-#include "parser/foundation/instant.h"
-#include "server/api/cluster_parameter.h"
 #include "server/api/request_error.h"
+#include "server/report/filter_values.h"
 #include "server/report/stored_runs.h"
 #include "storage/listed_marks.h"
 
@@ -74,23 +72,6 @@ void read_marks(const QueryParameters& parameters, storage::RunFilter& filter) {
   }
 }
 
-// Compared as text, where "…33.5Z" stands before "…33Z"; both stand after "…33".
-std::string second_to_compare(std::chrono::sys_seconds second) {
-  std::string text = parser::instant_text_s(second);
-  text.pop_back();
-  return text;
-}
-
-// Launches are known to the second: of what is asked for within one, it counts as a whole.
-void read_times(const QueryParameters& parameters, storage::RunFilter& filter) {
-  if (const auto since = parameters.instant("since")) {
-    filter.since = second_to_compare(std::chrono::floor<std::chrono::seconds>(*since));
-  }
-  if (const auto before = parameters.instant("before")) {
-    filter.before = second_to_compare(std::chrono::ceil<std::chrono::seconds>(*before));
-  }
-}
-
 storage::NumberRange read_range(const QueryParameters& parameters, std::string_view name,
                                 double max) {
   return {parameters.number(fmt::format("{}_at_least", name), 0, max),
@@ -136,14 +117,17 @@ storage::RunFilter read_run_filter(const QueryParameters& parameters,
   filter.gpu_type = parameters.texts("gpu_type");
   filter.gpu_count = parameters.integers("gpu_count", 0, kLargest);
   filter.release = parameters.texts("release");
-  filter.cluster = clusters_asked(parameters.texts("cluster"));
+  filter.cluster = report::clusters_asked(parameters.texts("cluster"));
   read_statuses(parameters, filter);
-  filter.failure_cause = parameters.texts("failure_cause");
+  filter.failure_cause = report::causes_asked(parameters.texts("failure_cause"));
   read_marks(parameters, filter);
   filter.tokens_per_s_per_gpu = read_range(parameters, "tokens_per_s_per_gpu", kTokensPerSecondMax);
   filter.mfu = read_range(parameters, "mfu", kRatioMax);
   filter.speed_against_reference = read_range(parameters, "speed_against_reference", kRatioMax);
-  read_times(parameters, filter);
+  if (const auto since = parameters.instant("since")) filter.since = report::since_asked(*since);
+  if (const auto before = parameters.instant("before")) {
+    filter.before = report::before_asked(*before);
+  }
   filter.job_id = parameters.integers("job_id", 0, kLargest);
   filter.root_id = parameters.integers("root_id", 1, kLargest);
   filter.text = parameters.text("q");

@@ -79,10 +79,9 @@ http::Response get_run(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   const storage::RunId id = id_parameter(request);
   const auto relations = context.readers.with_reader([&](storage::Reader& reader) {
-    const auto copies = reader.likely_copies(std::array{id});
-    return report::RunRelations{
-        copies.empty() ? std::nullopt : std::optional(copies.front().original), reader.job_of(id),
-        reader.superseding_run(id)};
+    const auto originals = report::originals_of(reader, reader.listed_runs(std::array{id}));
+    return report::RunRelations{report::original_in(originals, id), reader.job_of(id),
+                                reader.superseding_run(id)};
   });
   // They change without the run.
   std::string kind = "run";

@@ -173,7 +173,8 @@ void add_parked(const storage::DatabaseCheck& check, Findings& findings) {
 }
 
 // After an upgrade, what lists show and what `parse` says of the same log may differ.
-void add_earlier_readings(const storage::DatabaseCheck& check, Findings& findings) {
+void add_earlier_readings(const std::string& database, const storage::DatabaseCheck& check,
+                          Findings& findings) {
   if (!check.earlier_readings) {
     const char* const why = check.is_empty()       ? kEmpty
                             : check.damage.empty() ? "its schema does not tell yet"
@@ -185,16 +186,18 @@ void add_earlier_readings(const storage::DatabaseCheck& check, Findings& finding
   if (earlier.watched > 0) {
     findings.push_back({"reading", Verdict::warning,
                         fmt::format("an earlier version's rules told {} of the runs whose logs are "
-                                    "there: `llmb-report ingest --once --anew` reads these anew, "
-                                    "and so does `serve --anew` beside all else",
-                                    earlier.watched)});
+                                    "there: `llmb-report ingest --once --anew --db {}`, with the "
+                                    "trees and options that they were read with, or `serve --anew` "
+                                    "reads anew those that have settled, and says why others stay",
+                                    earlier.watched, storage::shown_place(database))});
   }
   if (earlier.pushed > 0) {
-    findings.push_back({"reading", Verdict::warning,
-                        fmt::format("an earlier version's rules told {} of the pushed runs: "
-                                    "`llmb-report ingest --anew --push` where they are pushed from "
-                                    "reads their logs anew",
-                                    earlier.pushed)});
+    findings.push_back(
+        {"reading", Verdict::warning,
+         fmt::format("an earlier version's rules told {} of the pushed runs: "
+                     "`llmb-report ingest --once --anew --push URL` where they are pushed from "
+                     "reads those of their logs anew that have settled",
+                     earlier.pushed)});
   }
   if (earlier.watched == 0 && earlier.pushed == 0) {
     findings.push_back(
@@ -345,7 +348,7 @@ Findings examine(const DoctorArguments& arguments) {
     }
     if (!arguments.is_quick) examine_counts(check, findings);
     add_parked(check, findings);
-    add_earlier_readings(check, findings);
+    add_earlier_readings(arguments.database, check, findings);
     if (check.roots) {
       for (const storage::CheckedRoot& root : *check.roots) roots[root.path] = root.was_read;
     } else {

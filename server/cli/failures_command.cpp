@@ -1,8 +1,6 @@
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "parser/foundation/instant.h"
@@ -14,6 +12,7 @@
 #include "server/cli/measuring_options.h"
 #include "server/cli/watched_trees.h"
 #include "server/report/failure_report.h"
+#include "server/report/filter_values.h"
 #include "server/report/json.h"
 #include "server/report/stored_runs.h"
 
@@ -28,8 +27,9 @@ constexpr const char* kFailuresFooter = R"(Examples:
 
 What is counted:
   Runs that have ended, or hang, by what ended them, by cluster, and by the node that the failure's
-  line names as where it happened (srun's and NCCL's lines do; most others name none). json has
-  the days, weeks or months, too. A run is of the day on which it was launched, or first seen.
+  line names as where it happened: of few failures one does, and none of those that other ranks
+  saw. json has the days, weeks or months, too. A run is of the day on which it was launched, or
+  first seen.
   Complete runs with a failure behind their data are complete: their results stand.
 
 Exit status: 0 when a run has ended, 1 when none has, 2 for bad arguments.)";
@@ -44,18 +44,15 @@ struct FailuresArguments {
   parser::RunSelection selection;
 };
 
-// As RunFilter has it. Throws CLI::ValidationError for what is no instant.
-std::optional<std::string> instant_to_compare(const char* option, const std::string& text) {
-  if (text.empty()) return std::nullopt;
+// Throws CLI::ValidationError for what is no instant.
+parser::Instant read_instant(const char* option, const std::string& text) {
   const auto instant = parser::parse_instant(text);
   if (!instant) {
     throw CLI::ValidationError(option, "'" + text +
                                            "' is neither a date (2026-01-31) nor an instant "
                                            "(2026-01-31T12:00:00Z)");
   }
-  std::string second = parser::instant_text_s(*instant);
-  second.pop_back();
-  return second;
+  return *instant;
 }
 
 storage::RunFilter filter_of(const FailuresArguments& arguments, const parser::Catalog& catalog) {
@@ -66,9 +63,13 @@ storage::RunFilter filter_of(const FailuresArguments& arguments, const parser::C
   if (selection.dtype) filter.dtype = report::names_of_dtype(*selection.dtype);
   if (selection.gpu_type) filter.gpu_type = {*selection.gpu_type};
   if (selection.gpu_count) filter.gpu_count = {*selection.gpu_count};
-  if (!arguments.cluster.empty()) filter.cluster = {arguments.cluster};
-  filter.since = instant_to_compare("--since", arguments.since);
-  filter.before = instant_to_compare("--before", arguments.before);
+  if (!arguments.cluster.empty()) filter.cluster = report::clusters_asked({arguments.cluster});
+  if (const std::string& since = arguments.since; !since.empty()) {
+    filter.since = report::since_asked(read_instant("--since", since));
+  }
+  if (const std::string& before = arguments.before; !before.empty()) {
+    filter.before = report::before_asked(read_instant("--before", before));
+  }
   return filter;
 }
 
@@ -107,8 +108,9 @@ void add_failures_command(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
   command
-      ->add_option("--cluster", arguments->cluster,
-                   "Only runs of this cluster; one that names none is of its tree's")
+      ->add_option(
+          "--cluster", arguments->cluster,
+          "Only runs of this cluster; one that names none is of its tree's; none: runs of none")
       ->type_name("NAME");
   add_selection_options(*command, arguments->selection);
   add_gpu_count_option(*command, arguments->selection);

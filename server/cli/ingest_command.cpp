@@ -120,11 +120,33 @@ int ingest_once(ingest::Ingest& ingest, bool reads_anew, const StopSignals& sign
   return !one_hangs && status.root_errors.empty() && status.files_parked == 0 ? 0 : 1;
 }
 
+// Why --anew left some as they are.
+std::string left_by_anew(const ingest::IngestStatus& status) {
+  const ingest::RereadsLeft& left = status.rereads_left;
+  const std::int64_t others =
+      status.files_of_earlier_reading - left.too_long - left.of_another_text - left.unreadable;
+  std::string text;
+  const auto add = [&](std::int64_t count, const char* why) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", count, why);
+  };
+  add(left.too_long, "for a text longer than 256 MiB");
+  add(left.of_another_text, "whose compressed form is of another text");
+  add(left.unreadable, "that could not be read");
+  add(others, "that may still grow or were not come to");
+  return text;
+}
+
 void tell_earlier_readings(const ingest::IngestStatus& status, bool reads_anew) {
-  if (reads_anew || status.files_of_earlier_reading == 0) return;
+  if (status.files_of_earlier_reading == 0) return;
+  if (reads_anew) {
+    std::cerr << fmt::format(
+        "llmb-report: {} of these logs stay as an earlier version told them: {}\n",
+        status.files_of_earlier_reading, left_by_anew(status));
+    return;
+  }
   std::cerr << fmt::format(
       "llmb-report: an earlier version, whose rules have changed since, told {} of these logs; "
-      "--anew reads them again\n",
+      "--anew reads those again that have settled\n",
       status.files_of_earlier_reading);
 }
 
@@ -241,8 +263,8 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
   command->add_flag("--once", arguments->once, "read what is there, and end");
   command->add_flag("--follow", arguments->follow, "go on reading until told to stop");
   command->add_flag("--anew", arguments->anew,
-                    "also read again, from their start, the logs that an earlier version told "
-                    "whose rules have changed since");
+                    "also read again, from their start, the settled logs that an earlier version "
+                    "told whose rules have changed since");
   command
       ->add_option("--db", arguments->database,
                    "the database: a file, or postgresql://USER@HOST/NAME (default: "
@@ -270,10 +292,12 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       "  llmb-report ingest --follow --push https://reports.example --token-file eos.token \\\n"
       "    --cluster eos $LLMB_WORKLOAD\n"
       "What was read before is not read again, but with --anew: that reads from their start, the\n"
-      "newest first and behind whatever is new, the logs that are there and that an earlier\n"
-      "version told whose rules have changed since (`llmb-report doctor` counts them). It may be\n"
-      "stopped, and goes on where it was; runs keep their ids, and those whose logs are gone stay\n"
-      "as they are.\n"
+      "newest first and behind whatever is new, the logs that an earlier version told whose rules\n"
+      "have changed since (`llmb-report doctor` counts them), once they have settled: their jobs\n"
+      "have ended, or they have been silent for ten minutes or more. Each is replaced as a whole,\n"
+      "so that it may be stopped, and goes on; runs keep their ids. A log that is gone, or whose\n"
+      "text is longer than 256 MiB, stays as it is; --once says of how many, and why. Name the\n"
+      "same trees, with the same options, as when they were read first.\n"
       "Links inside a tree are not followed, but for `experiments` and `results` directly in it;\n"
       "one that leads out of it is named. With --push the database is the spool of what the\n"
       "server lacks: it may be away for days. --once ends when the server has all, or, with exit\n"

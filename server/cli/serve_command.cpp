@@ -281,8 +281,8 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                     "ends, and then go on in its place; of PostgreSQL, of each ROOT that another "
                     "one watches");
   command->add_flag("--anew", arguments->anew,
-                    "Also read again the logs that an earlier version told whose rules have "
-                    "changed since; see ingest --help");
+                    "Also read again the settled logs that an earlier version told whose rules "
+                    "have changed since; see ingest --help");
   command
       ->add_option("--allow-host", arguments->allowed_hosts,
                    "A name that clients may ask for besides the loopback's (repeatable)")

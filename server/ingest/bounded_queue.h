@@ -1,6 +1,6 @@
 // BoundedQueue: hands items from several threads to one, and makes the givers wait when the taker
-// is slow. What is pushed for later is taken when nothing else is there. Closing it wakes
-// everybody.
+// is slow. What is pushed for later is taken when nothing else is there, or after so many
+// others that it does not wait for ever. Closing it wakes everybody.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,8 @@ class BoundedQueue {
     return true;
   }
 
-  // As push_at_once(), behind all that is pushed otherwise, now or later. For pop() only.
+  // As push_at_once(), behind what is pushed otherwise, now or later, but for a turn now and then.
+  // For pop() only.
   bool push_at_once_for_later(T item) {
     const std::lock_guard lock(mutex_);
     if (is_closed_) return false;
@@ -60,8 +61,10 @@ class BoundedQueue {
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     not_empty_.wait(lock, [&] { return is_closed_ || !items_.empty() || !later_.empty(); });
-    std::deque<T>& from = items_.empty() ? later_ : items_;
+    const bool is_turn_of_later = !later_.empty() && (items_.empty() || passed_ >= kTurnAfter);
+    std::deque<T>& from = is_turn_of_later ? later_ : items_;
     if (from.empty()) return std::nullopt;
+    passed_ = is_turn_of_later || later_.empty() ? 0 : passed_ + 1;
     std::optional<T> item(std::move(from.front()));
     from.pop_front();
     not_full_.notify_one();
@@ -107,12 +110,15 @@ class BoundedQueue {
   }
 
  private:
+  static constexpr int kTurnAfter = 16;
+
   std::size_t items_max_;
   mutable std::mutex mutex_;
   std::condition_variable not_empty_;
   std::condition_variable not_full_;
   std::deque<T> items_;
   std::deque<T> later_;
+  int passed_ = 0;  // items that were taken while others wait in later_
   bool is_closed_ = false;
 };
 

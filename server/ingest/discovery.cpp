@@ -48,7 +48,8 @@ Discovery::Discovery(WatchedRoot root, const IngestOptions& options, Links links
       intervals_{options.hot_interval, options.warm_interval, options.cold_interval},
       reports_(root_, links.writes, links.activity, links.clock, follows_),
       readers_(root_, files_, links.jobs, links.clock, options.open_files_max),
-      rereads_(rereads_at_once(options)),
+      rereads_(files_, rereads_at_once(options), follows_,
+               [this](FileIndex index) { tell_refusal(index); }),
       scanner_(root_, files_, options, links.watch, std::move(allowance), make_listener()),
       content_checks_(options.content_check_interval, options.content_check_bytes_per_s) {}
 
@@ -118,7 +119,7 @@ void Discovery::restore(const KnownLogs& known) {
     }
     files_.set_parked(files_.at(*index), true);
   }
-  if (options_.reads_anew) rereads_.begin(files_);
+  if (options_.reads_anew) rereads_.begin();
 }
 
 void Discovery::run() {
@@ -165,9 +166,9 @@ bool Discovery::is_finished() const {
 
 // After the first scan: by then it is known which logs are there, and what is new comes first.
 void Discovery::begin_rereads(SteadyTime now) {
-  rereads_.take_dropped(files_);
+  rereads_.take_dropped(now);
   while (root_.directory != nullptr && root_.budget.allows(now)) {
-    const auto index = rereads_.take_next(files_, unfinished_);
+    const auto index = rereads_.take_next(unfinished_, now);
     if (!index) return;
     root_.budget.spend(2);  // it is opened, and examined
     files_.set_pending(files_.at(*index), files_.at(*index).memory.offset);
@@ -252,14 +253,10 @@ void Discovery::poll(FileIndex index, SteadyTime now) {
 }
 
 void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
-  FileState& file = files_.at(outcome.file);
   readers_.take_back(outcome.file);
   unfinished_.erase(outcome.file);
   judge_outcome(outcome, now);
-  if (!file.is_queued) {
-    rereads_.take_back(outcome.file, outcome.kind == FileOutcome::Kind::postponed ||
-                                         outcome.kind == FileOutcome::Kind::shorter);
-  }
+  if (!outcome.is_configuration) rereads_.take_back(outcome, now);  // else its reading comes next
 }
 
 void Discovery::judge_outcome(const FileOutcome& outcome, SteadyTime now) {
@@ -304,13 +301,23 @@ void Discovery::judge_outcome(const FileOutcome& outcome, SteadyTime now) {
 // taken for a log by what was known then, and that stays so.
 void Discovery::take_vanished(const FileOutcome& outcome) {
   FileState& file = files_.at(outcome.file);
-  if (outcome.kind == FileOutcome::Kind::committed) {
+  const bool has_lost_run = outcome.memory.run == 0 && file.memory.run != 0;  // removed meanwhile
+  if (outcome.kind == FileOutcome::Kind::committed || has_lost_run) {
     LogMemory memory = outcome.memory;
     memory.is_settled = file.memory.is_settled;
     memory.job_has_ended = file.memory.job_has_ended;
     files_.set_memory(file, memory);
   }
   mark_missing(outcome.file);
+}
+
+void Discovery::tell_refusal(FileIndex index) {
+  const FileState& file = files_.at(index);
+  const char* why = "it cannot be read";
+  if (file.refusal == RereadRefusal::too_long) why = "its text is longer than 256 MiB";
+  if (file.refusal == RereadRefusal::of_another_text)
+    why = "its compressed form is of another text";
+  reports_.leaves_as_told(file.relative_path, why);
 }
 
 void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {
@@ -385,8 +392,10 @@ void Discovery::mark_missing(FileIndex index) {
   unpark(file);
   const LogMemory& log = file.memory;
   const bool is_over = log.is_settled || log.job_has_ended;
-  if ((log.run != 0 || log.is_removed) && is_over && is_compressed(file.relative_path)) {
-    files_.set_packed_away(file);
+  const bool is_packed_away =
+      (log.run != 0 || log.is_removed) && is_over && is_compressed(file.relative_path);
+  files_.set_packed_away(file, is_packed_away);
+  if (is_packed_away) {
     reports_.keeps_compressed(file.relative_path);
     return;
   }

@@ -55,6 +55,7 @@ class Discovery {
   void poll_due(SteadyTime now);
   void poll(FileIndex index, SteadyTime now);
   void begin_rereads(SteadyTime now);
+  void tell_refusal(FileIndex index);
   void take_outcome(const FileOutcome& outcome, SteadyTime now);
   void judge_outcome(const FileOutcome& outcome, SteadyTime now);
   void take_vanished(const FileOutcome& outcome);

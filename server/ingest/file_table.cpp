@@ -49,11 +49,20 @@ void FileTable::drop_outdated() {
   while (!due_.empty() && files_[due_.top().file].due != due_.top().at) due_.pop();
 }
 
+void FileTable::count_reading(const FileState& file, int sign) {
+  if (!file.is_told_by_earlier_reading()) return;
+  sums_.of_earlier_reading += sign;
+  RereadsLeft& left = sums_.rereads_left;
+  left.too_long += file.refusal == RereadRefusal::too_long ? sign : 0;
+  left.of_another_text += file.refusal == RereadRefusal::of_another_text ? sign : 0;
+  left.unreadable += file.refusal == RereadRefusal::unreadable ? sign : 0;
+}
+
 template <typename Change>
 void FileTable::recount_reading(FileState& file, Change change) {
-  sums_.of_earlier_reading -= file.is_told_by_earlier_reading() ? 1 : 0;
+  count_reading(file, -1);
   change();
-  sums_.of_earlier_reading += file.is_told_by_earlier_reading() ? 1 : 0;
+  count_reading(file, 1);
 }
 
 bool FileTable::set_queued(FileState& file, bool is_queued) {
@@ -84,8 +93,12 @@ void FileTable::set_memory(FileState& file, const LogMemory& memory) {
   recount_reading(file, [&] { file.memory = memory; });
 }
 
-void FileTable::set_packed_away(FileState& file) {
-  recount_reading(file, [&] { file.is_packed_away = true; });
+void FileTable::set_packed_away(FileState& file, bool is_packed_away) {
+  recount_reading(file, [&] { file.is_packed_away = is_packed_away; });
+}
+
+void FileTable::set_refusal(FileState& file, RereadRefusal refusal) {
+  recount_reading(file, [&] { file.refusal = refusal; });
 }
 
 void FileTable::set_pending(FileState& file, std::uint64_t bytes) {

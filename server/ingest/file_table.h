@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "server/ingest/ingest_status.h"
 #include "server/ingest/read_job.h"
 
 namespace llmb::ingest {
@@ -29,6 +30,7 @@ struct FileState {
   std::uint32_t listing_seen = 0;           // the last listing of that directory that met it
   std::uint16_t failures = 0;
   std::uint8_t shrink_polls = 0;
+  RereadRefusal refusal = RereadRefusal::none;
   bool is_queued : 1 = false;         // waits for a reader, or is with one
   bool is_changed_again : 1 = false;  // changed while it was queued
   bool is_parked : 1 = false;         // failed: rests until `due`
@@ -36,7 +38,7 @@ struct FileState {
   bool wants_configuration : 1 = false;
   bool wants_content_check : 1 = false;
   bool wants_verdict : 1 = false;  // its job may have ended
-  bool wants_reread : 1 = false;   // from its start; other logs come first
+  bool wants_reread : 1 = false;   // whole; other logs come first
   // It vanished once its job was over, and its compressed form is there.
   bool is_packed_away : 1 = false;
 
@@ -67,13 +69,15 @@ class FileTable {
   bool set_vanished(FileState& file, bool is_vanished);
   void set_pending(FileState& file, std::uint64_t bytes);
   void set_memory(FileState& file, const LogMemory& memory);
-  void set_packed_away(FileState& file);
+  void set_packed_away(FileState& file, bool is_packed_away);
+  void set_refusal(FileState& file, RereadRefusal refusal);
 
   struct Sums {
     std::int64_t queued = 0;
     std::int64_t parked = 0;
     std::int64_t vanished = 0;
     std::int64_t of_earlier_reading = 0;  // told by one, and there
+    RereadsLeft rereads_left;             // of these
     std::uint64_t pending_bytes = 0;
   };
   const Sums& sums() const { return sums_; }
@@ -85,7 +89,8 @@ class FileTable {
     bool operator>(const Due& other) const { return at > other.at; }
   };
   void drop_outdated();
-  // Changes the file, and its share of the sum.
+  void count_reading(const FileState& file, int sign);
+  // Changes the file, and its share of the sums.
   template <typename Change>
   void recount_reading(FileState& file, Change change);
 

@@ -12,6 +12,13 @@
 
 namespace llmb::ingest {
 
+// Of the logs that an earlier reading told, those that --anew leaves as they are, by why.
+struct RereadsLeft {
+  std::int64_t too_long = 0;
+  std::int64_t of_another_text = 0;
+  std::int64_t unreadable = 0;
+};
+
 // One root, as its own threads report it.
 struct RootStatus {
   storage::RootId id = 0;
@@ -21,6 +28,7 @@ struct RootStatus {
   std::int64_t files_pending = 0;  // known to have bytes that are not read yet
   std::int64_t files_parked = 0;
   std::int64_t files_of_earlier_reading = 0;  // whose runs were told by rules that changed since
+  RereadsLeft rereads_left;                   // of these
   std::uint64_t bytes_pending = 0;
   std::string error;  // why its last scan failed; empty when it did not
   // Since when a call into its file system has not come back; nothing while it answers.
@@ -34,6 +42,7 @@ struct IngestStatus {
   std::int64_t files_pending = 0;
   std::int64_t files_parked = 0;
   std::int64_t files_of_earlier_reading = 0;
+  RereadsLeft rereads_left;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_pending = 0;
   std::int64_t samples_committed = 0;

@@ -121,8 +121,8 @@ parser::Result<void> LogTail::read_blocks(int fd, const TailOptions& options) {
     auto samples = reader_.take_samples();
     samples_.insert(samples_.end(), std::make_move_iterator(samples.begin()),
                     std::make_move_iterator(samples.end()));
-    const bool is_enough =
-        read_to_ - begin >= options.bytes_max || samples_.size() >= options.samples_max;
+    const bool is_enough = !options.is_reread && (read_to_ - begin >= options.bytes_max ||
+                                                  samples_.size() >= options.samples_max);
     if (is_enough && reader_.committed_offset() > begin) break;
   }
   cursor_.offset = reader_.committed_offset();

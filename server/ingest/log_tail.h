@@ -28,18 +28,13 @@ struct TailOptions {
   bool shrink_is_believed = false;
   // Reads all bytes before the offset again, and compares them with those that were read.
   bool checks_content = false;
-  // Reads from its start a log that is as it was, whatever state the cursor has.
+  // Reads from its start, and whole, a log that is as it was, whatever state the cursor has.
   bool is_reread = false;
   // Of a compressed log, whose text is read: what stat says of its file.
   std::optional<FileFacts> packed_file;
   const std::atomic<bool>* stop = nullptr;           // ends a tick between two blocks
   std::atomic<std::uint64_t>* bytes_read = nullptr;  // counts all bytes read, fingerprints too
   CallWatch* watch = nullptr;                        // told of each block that came
-
-  void read_whole() {
-    bytes_max = UINT64_MAX;
-    samples_max = SIZE_MAX;
-  }
 };
 
 class LogTail {

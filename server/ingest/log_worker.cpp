@@ -26,18 +26,17 @@
 namespace llmb::ingest {
 namespace {
 
+// What is known of the file by now. Of what is read once more it is known already; a compressed
+// form is not the log's file.
+void see_file(const LogTail& tail, LogMemory& memory) {
+  memory.inode = tail.file().inode;
+  memory.modified_ns_seen = tail.file().modified_ns;
+  memory.size_seen = tail.size_seen();
+  memory.was_read_to_end |= tail.reached_end();
+}
+
 constexpr std::size_t kConfigBytesMax = 1 << 20;
 constexpr std::size_t kConfigsKept = 256;
-
-FileOutcome make_outcome(FileOutcome::Kind kind, const ReadJob& job, std::string error = {}) {
-  FileOutcome outcome;
-  outcome.kind = kind;
-  outcome.file = job.file;
-  outcome.is_configuration = job.kind == ReadJob::Kind::configure;
-  outcome.error = std::move(error);
-  outcome.memory = job.memory;
-  return outcome;
-}
 
 bool was_settled(const storage::LogCursor& cursor) {
   const auto state = storage::decode_tail_state(cursor.parser_state);
@@ -115,15 +114,15 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
   }
   std::optional<storage::LogCursor> before;
   if (job.memory.run != 0) before = database_.cursor(job.memory.run);
-  if (before) return read_from(job, *log, before);
-  if (log->is_packed_form) {
-    result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);
-    return result;
-  }
+  if (before) return job.is_reread ? reread(job, *log, *before) : read_from(job, *log, before);
   ReadJob anew = job;  // there is no such run, any more
   anew.memory.run = 0;
   anew.memory.is_removed = false;
   anew.memory.is_of_earlier_reading = anew.is_reread = false;
+  if (log->is_packed_form) {
+    result.outcome = make_outcome(FileOutcome::Kind::unchanged, anew);
+    return result;
+  }
   if (const auto removed = database_.removed_log(job.root_id, job.relative_path)) {
     if (auto outcome = removed_outcome(anew, *log, *removed)) {
       result.outcome = std::move(*outcome);
@@ -138,7 +137,7 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
   WorkResult result;
   parser::RunPath path = parser::parse_run_path(job.layout_path);
   const std::optional<JobEnd> job_end = job_end_of(database_, job.root_id, job.relative_path, path);
-  if (before && !job.checks_content && !job.is_reread) {
+  if (before && !job.checks_content) {
     if (auto settled = unchanged_outcome(job, log, *before, job_end)) {
       result.outcome = std::move(*settled);
       return result;
@@ -147,12 +146,10 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
   TailOptions options;
   options.shrink_is_believed = job.shrink_is_believed;
   options.checks_content = job.checks_content;
-  options.is_reread = job.is_reread;
   options.stop = &links_.stop;
   options.bytes_read = &links_.bytes_read;
   options.watch = &links_.watch;
   if (log.is_packed()) options.packed_file = log.facts;
-  if (log.is_packed_form) options.read_whole();
   const auto text = texts_.of(log, goes_on());
   if (!text) {
     const auto kind = links_.stop ? FileOutcome::Kind::postponed : FileOutcome::Kind::failed;
@@ -166,10 +163,6 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
     return result;
   }
   if (tail->reached_end()) texts_.forget();
-  if (log.is_packed_form && tail->verdict() != LogTail::Verdict::reread) {
-    result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);  // it is of another text
-    return result;
-  }
   return assemble(job, before, *tail, std::move(path), job_end);
 }
 
@@ -271,19 +264,19 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const bool is_new = job.memory.run == 0 || is_rewritten || is_reread;
   const storage::RunId known_run = is_new ? 0 : job.memory.run;
   parser::RunConfiguration configuration = configuration_of(job, path);
-  if (is_reread && job.config_path.empty()) keep_llmb_config(job.memory.run, configuration);
   configuration.merge(parser::stated_configuration(tail.facts()));
+  if (job.is_reread) keep_configuration(job, configuration);
   configuration.fill_in("gpu_type", job.gpu_type, parser::ConfigSource::path);
   const SteadyTime silent_since = silent_since_when(job, tail);
   const auto quiet = links_.clock.steady() - silent_since;
   const double typical_s = typical_step_time_s(known_run, tail.samples());
   std::optional<parser::Silence> silence;
-  if (tail.reached_end()) silence = found_silence(job.memory, silent_since, typical_s);
+  if (tail.reached_end()) silence = found_silence(job, silent_since, typical_s);
   auto judgement = judge(tail, configuration, known_run, true, silence);
   const double mean_s = mean_step_time_s(judgement.summary, typical_s);
   // Should more come after all, the line that was not complete is read again.
-  const bool is_over = tail.reached_end() &&
-                       (quiet >= quiet_limit(mean_s) || job_end.has_value() || tail.is_packed());
+  const bool is_over = tail.reached_end() && (job.is_reread || quiet >= quiet_limit(mean_s) ||
+                                              job_end.has_value() || tail.is_packed());
   if (is_over) {
     tail.settle();
     judgement = judge(tail, configuration, known_run, false, silence);
@@ -296,18 +289,15 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   outcome.reached_end = tail.reached_end();
   LogMemory& memory = outcome.memory;
   if (is_rewritten) ++memory.generation;
-  memory.inode = tail.file().inode;
-  memory.modified_ns_seen = tail.file().modified_ns;
   memory.offset = tail.cursor().offset;
-  memory.size_seen = tail.size_seen();
   memory.silent_since = silent_since;
   memory.step_time_s_mean = static_cast<float>(mean_s);
   memory.step_time_s_typical = static_cast<float>(typical_s);
   memory.job_has_ended = job_has_ended(tail.facts(), judgement.summary);
   memory.is_settled = is_over;
   memory.silence_is_judged = silence.has_value();
-  memory.was_read_to_end |= tail.reached_end();
   memory.window_is_judged = true;
+  if (!job.is_reread) see_file(tail, memory);
   if (is_new) memory.is_of_earlier_reading = false;
 
   const auto listed = listed_result(links_.catalog, judgement, configuration, tail.facts());
@@ -325,11 +315,12 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.logged_global_batch_size = judgement.logged_global_batch_size;
   batch.replaces_all_samples = is_reread;
   if (is_new) batch.reading = parser::kReading;
-  batch.continues_run = !is_new;
+  batch.continues_run = job.memory.run != 0 && !is_rewritten;
   batch.is_settled = is_over;
   if (!is_new && before && was_settled(*before)) batch.drops_steps_from = before->offset;
-  // A profiler writes its files when the job ends; before, one look is enough.
-  if (is_new || is_over) {
+  // A profiler writes its files when the job ends; before, one look is enough. Years later they may
+  // be gone, and the steps were slowed all the same.
+  if ((is_new || is_over) && !job.is_reread) {
     batch.profiles = list_profiles(*job.root, job.relative_path, batch.path.job_id);
   }
   return result;
@@ -376,6 +367,7 @@ storage::IngestBatch LogWorker::make_batch(const ReadJob& job, const FileOutcome
 // came when the file's own time says.
 SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail) const {
   const LogMemory& before = job.memory;
+  if (job.is_reread) return before.silent_since;
   const bool is_as_before = before.run != 0 && tail.verdict() == LogTail::Verdict::same;
   if (is_as_before && tail.size_seen() == before.size_seen) return before.silent_since;
   if (before.was_read_to_end) return links_.clock.steady();
@@ -385,8 +377,10 @@ SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail)
 }
 
 // That a run hangs was told in time, and stays true when its log is judged anew later.
-std::optional<parser::Silence> LogWorker::found_silence(const LogMemory& before,
-                                                        SteadyTime silent_since, double typical_s) {
+std::optional<parser::Silence> LogWorker::found_silence(const ReadJob& job, SteadyTime silent_since,
+                                                        double typical_s) {
+  const LogMemory& before = job.memory;
+  if (job.is_reread) return kept_silence(before, typical_s);
   const auto quiet = links_.clock.steady() - silent_since;
   if (quiet < hung_limit(typical_s)) return std::nullopt;
   parser::Silence silence = {std::chrono::duration<double>(quiet).count(), typical_s};
@@ -450,12 +444,6 @@ parser::RunConfiguration LogWorker::configuration_of(const ReadJob& job,
   parser::RunConfiguration configuration = path.configuration;
   if (!job.config_path.empty()) configuration.merge(llmb_config(job));
   return configuration;
-}
-
-// What a llmb-config said that is gone by now is known from nowhere else.
-void LogWorker::keep_llmb_config(storage::RunId run, parser::RunConfiguration& configuration) {
-  const auto record = database_.run(run);
-  if (record) configuration.merge(record->configuration.from(parser::ConfigSource::llmb_config));
 }
 
 const parser::RunConfiguration& LogWorker::llmb_config(const ReadJob& job) {

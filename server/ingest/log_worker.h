@@ -48,7 +48,7 @@ class LogWorker {
                                                const std::optional<JobEnd>& job_end);
   std::function<bool()> goes_on() const;  // while it unpacks a log
   SteadyTime silent_since_when(const ReadJob& job, const LogTail& tail) const;
-  std::optional<parser::Silence> found_silence(const LogMemory& before, SteadyTime silent_since,
+  std::optional<parser::Silence> found_silence(const ReadJob& job, SteadyTime silent_since,
                                                double typical_s);
   // Of the newest steps, of `latest` and stored; 0 where none has a time.
   double typical_step_time_s(storage::RunId run, const std::vector<parser::StepSample>& latest);
@@ -63,7 +63,13 @@ class LogWorker {
                                   parser::RunPath path) const;
   std::vector<parser::StepSample> stored_steps(storage::RunId run, const parser::Window& window);
   parser::RunConfiguration configuration_of(const ReadJob& job, const parser::RunPath& path);
-  void keep_llmb_config(storage::RunId run, parser::RunConfiguration& configuration);
+  // These three are in log_reread.cpp. Reads the log whole, or stores nothing and says why; one
+  // that is no more as it was settled is read as ever.
+  WorkResult reread(const ReadJob& job, const OpenLog& log, const storage::LogCursor& before);
+  // What was told of the log's silence: by the same bytes it is not told anew.
+  std::optional<parser::Silence> kept_silence(const LogMemory& before, double typical_s);
+  // What is stored of the run that may come from nowhere else by now.
+  void keep_configuration(const ReadJob& job, parser::RunConfiguration& configuration);
   const parser::RunConfiguration& llmb_config(const ReadJob& job);
 
   storage::Reader database_;

@@ -71,8 +71,6 @@ ReadJob ReadDispatch::make_job(FileIndex index) {
     file.wants_verdict = false;
     job.is_reread = file.wants_reread && file.memory.is_of_earlier_reading;
     file.wants_reread = false;
-    // What is read anew did not come just now: how long it has been silent stays as it was.
-    if (job.is_reread) job.memory.was_read_to_end = false;
   }
   if (root_.configs.size() != 0) {
     const auto job_id = parser::parse_run_path(job.layout_path).job_id;

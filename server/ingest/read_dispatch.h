@@ -20,7 +20,7 @@ class ReadDispatch {
 
   // A log that waits or is with a reader already is read once more afterwards.
   void enqueue(FileIndex index);
-  // Of a log that is with no reader: from its start, when no other waits.
+  // Of a log that is with no reader: whole, from its start, behind those that wait.
   void enqueue_reread(FileIndex index);
   // Gives away as many as it may. Those of a root that cannot be opened just now are looked at
   // again after `retry`.

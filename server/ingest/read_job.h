@@ -16,6 +16,18 @@ using FileIndex = std::uint32_t;  // into discovery's FileTable
 // How the reason begins of a log that --once parks, though it may be read another time.
 inline constexpr std::string_view kNotReadYet = "not read yet: ";
 
+// A log that is read again as a whole has so long a text at most, and so have those of a root that
+// are under way together: what is read of them is in memory until it is stored.
+inline constexpr std::uint64_t kWholeReadBytesMax = std::uint64_t{256} << 20U;
+
+// Why a log that an earlier reading told stays as it is.
+enum class RereadRefusal : std::uint8_t {
+  none,
+  too_long,         // for a whole read
+  of_another_text,  // its compressed form is
+  unreadable,
+};
+
 struct ReadJob {
   enum class Kind {
     read,       // whatever was appended
@@ -31,7 +43,8 @@ struct ReadJob {
   std::string gpu_type;     // its root's
   LogMemory memory;
   bool shrink_is_believed = false;
-  bool is_reread = false;       // from its start, because an earlier reading told its run
+  // Whole, from its start, because an earlier reading told its run: where it is as it was settled.
+  bool is_reread = false;
   bool checks_content = false;  // every byte before the offset, not only the head and the last ones
 };
 
@@ -53,6 +66,10 @@ struct FileOutcome {
   LogMemory memory;
   std::uint64_t size_bytes = 0;  // of the file, when it was read
   bool reached_end = true;
+  RereadRefusal refusal = RereadRefusal::none;  // of a job that is_reread; nothing was stored
 };
+
+// Of `job`, before anything is known.
+FileOutcome make_outcome(FileOutcome::Kind kind, const ReadJob& job, std::string error = {});
 
 }  // namespace llmb::ingest

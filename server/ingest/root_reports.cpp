@@ -94,6 +94,12 @@ void RootReports::keeps_compressed(const std::string& relative_path) {
        root_.path, relative_path);
 }
 
+void RootReports::leaves_as_told(const std::string& relative_path, const std::string& why) {
+  if (!may_log_again("logs of an earlier reading: " + why)) return;
+  warn("{}/{}: stays as an earlier version told it: {}; so may others of this root", root_.path,
+       relative_path, why);
+}
+
 void RootReports::leaves_link(const std::string& relative_path) {
   if (!may_log_again("links")) return;
   warn(
@@ -118,6 +124,7 @@ void RootReports::publish(const FileTable& files, bool first_scan_done) {
     status.files_pending = sums.queued;
     status.files_parked = sums.parked;
     status.files_of_earlier_reading = sums.of_earlier_reading;
+    status.rereads_left = sums.rereads_left;
     status.bytes_pending = sums.pending_bytes;
     status.error = root_.error;
   });

@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -65,13 +64,12 @@ void add_ended(const storage::FailureCounts& counts, FailureReport& report) {
       std::move(clusters), [](const auto& cluster) { return cluster.failed.runs; });
 }
 
-// A run counts once for a node, however many lines name it.
+// A run counts for one node: it has one line.
 void add_nodes(const storage::FailureCounts& counts, FailureReport& report) {
   std::map<std::string, FailureReport::Node> nodes;
-  std::set<std::pair<std::string, storage::RunId>> seen;
   for (const storage::FailureLine& line : counts.lines) {
-    const std::string name(parser::node_of_failure(line.line));
-    if (name.empty() || !seen.emplace(name, line.run).second) continue;
+    const std::string name(parser::node_of_failure(line.cause, line.line));
+    if (name.empty()) continue;
     FailureReport::Node& node = nodes[name];
     node.node = name;
     node.counted.add({1, line.run, line.began_at});
@@ -122,9 +120,12 @@ std::vector<DatedCounts> dated(const std::vector<storage::EndedRuns>& ended) {
 
 // Of too many months those before the last ones are left out.
 std::string_view shortest_period(sys_days first, sys_days last) {
-  const auto days = static_cast<std::size_t>((last - first).count()) + 1;
-  if (days <= kFailurePeriodsMax) return "day";
-  return days <= kFailurePeriodsMax * 7 ? "week" : "month";
+  const auto days = [](sys_days from, sys_days to) {
+    return static_cast<std::size_t>((to - from).count());
+  };
+  if (days(first, last) < kFailurePeriodsMax) return "day";
+  const auto weeks = days(begin_of("week", first), begin_of("week", last)) / 7 + 1;
+  return weeks <= kFailurePeriodsMax ? "week" : "month";
 }
 
 void add_periods(const storage::FailureCounts& counts, FailureReport& report) {
@@ -165,7 +166,6 @@ void add_periods(const storage::FailureCounts& counts, FailureReport& report) {
 
 FailureReport failure_report(const storage::FailureCounts& counts) {
   FailureReport report;
-  report.failed_after_data = counts.failed_after_data;
   add_ended(counts, report);
   add_nodes(counts, report);
   add_periods(counts, report);

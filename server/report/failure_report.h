@@ -20,7 +20,7 @@ struct FailureReport {
     storage::CountedRuns counted;
     std::int64_t running = 0;  // of these: runs that hang
   };
-  // Ended before their data was complete, and nothing shows why.
+  // Ended and not complete, without a cause: what is known is the reason of each run's status.
   struct Unexplained {
     parser::RunStatus status = parser::RunStatus::incomplete;
     storage::CountedRuns counted;
@@ -46,7 +46,6 @@ struct FailureReport {
   std::int64_t ended = 0;  // runs that do not run any more, and those that hang
   std::int64_t failed = 0;
   std::int64_t complete = 0;
-  storage::CountedRuns failed_after_data;
   // Each list has what most runs are of first.
   std::vector<Cause> causes;
   std::vector<Unexplained> unexplained;

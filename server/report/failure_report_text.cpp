@@ -133,6 +133,13 @@ void write_nodes(const FailureReport& report, std::ostream& out) {
   }
   out << '\n';
   nodes.print(out);
+  if (const std::int64_t more = report.nodes_left_out; more > 0) {
+    out << fmt::format("{} more {} left out\n", more, more == 1 ? "node is" : "nodes are");
+  }
+  if (!report.nodes_are_of_all) {
+    out << fmt::format("Read are the lines of the {} failed runs that were stored last.\n",
+                       storage::kFailedRunsReadMax);
+  }
 }
 
 }  // namespace
@@ -144,7 +151,6 @@ Json failures_json(const FailureReport& report) {
   json["complete"] = report.complete;
   json["causes"] = causes_json(report);
   json["unexplained"] = unexplained_json(report);
-  add_counted(json["failed_after_data"], report.failed_after_data);
   json["clusters"] = clusters_json(report);
   json["nodes"] = nodes_json(report);
   json["nodes_left_out"] = report.nodes_left_out;
@@ -159,11 +165,6 @@ void write_failures_table(const FailureReport& report, std::ostream& out) {
   out << fmt::format("{} of {} ended runs failed ({}), {} complete\n", report.failed, report.ended,
                      percent(report.failed, report.ended), report.complete);
   write_causes(report, out);
-  if (report.failed_after_data.runs > 0) {
-    const std::int64_t runs = report.failed_after_data.runs;
-    out << fmt::format("\n{} complete {} failed after all data, and the results stand\n", runs,
-                       runs == 1 ? "run" : "runs");
-  }
   if (report.clusters.size() > 1) write_clusters(report, out);
   if (!report.nodes.empty()) write_nodes(report, out);
 }

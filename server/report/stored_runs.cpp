@@ -172,6 +172,39 @@ parser::ContentKey content_key_of(storage::Reader& reader, const storage::RunRec
   return key;
 }
 
+namespace {
+
+// Of runs that look alike, by what their logs hold; each is read once.
+class ByBytes {
+ public:
+  explicit ByBytes(storage::Reader& reader) : reader_(reader) {}
+
+  // The first that looks as `run` does and has the same bytes: itself, where it counts, and where
+  // they are not known.
+  storage::RunId first_of(storage::RunId run) {
+    const std::string bytes = of(run);
+    if (bytes.empty()) return run;
+    for (const storage::RunId other : reader_.runs_that_look_like(run)) {
+      if (of(other) == bytes) return other;
+    }
+    return run;
+  }
+
+ private:
+  const std::string& of(storage::RunId run) {
+    const auto [place, is_new] = read_.try_emplace(run);
+    if (!is_new) return place->second;
+    const auto records = reader_.listed_runs(std::array{run});
+    if (!records.empty()) place->second = content_key_of(reader_, records.front()).by_bytes;
+    return place->second;
+  }
+
+  storage::Reader& reader_;
+  std::map<storage::RunId, std::string> read_;
+};
+
+}  // namespace
+
 Originals originals_of(storage::Reader& reader, std::span<const storage::RunRecord> runs) {
   std::map<storage::RunId, const storage::RunRecord*> by_id;
   std::vector<storage::RunId> ids;
@@ -180,18 +213,14 @@ Originals originals_of(storage::Reader& reader, std::span<const storage::RunReco
     ids.push_back(run.id);
   }
   Originals originals;
+  ByBytes by_bytes(reader);
   for (const storage::LikelyCopy& copy : reader.likely_copies(ids)) {
     const storage::RunRecord& run = *by_id.at(copy.run);
     const auto& times = run.summary.step_time_s;
     if (!times) continue;  // it changed since it was read
-    bool is_sure = times->count >= kStepsThatTell;
-    if (!is_sure) {
-      const auto others = reader.listed_runs(std::array{copy.original});
-      const std::string bytes = content_key_of(reader, run).by_bytes;
-      is_sure = !bytes.empty() && !others.empty() &&
-                content_key_of(reader, others.front()).by_bytes == bytes;
-    }
-    if (is_sure) originals.emplace(copy.run, copy.original);
+    const bool is_sure = times->count >= kStepsThatTell;
+    const storage::RunId original = is_sure ? copy.original : by_bytes.first_of(copy.run);
+    if (original != copy.run) originals.emplace(copy.run, original);
   }
   return originals;
 }

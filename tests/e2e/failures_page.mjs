@@ -41,6 +41,29 @@ describe("the page of failures", () => {
     });
   });
 
+  test("leads from the runs without a cause to just these", async () => {
+    const { unexplained } = await daemon.get("/api/v1/failures");
+    assert.ok(unexplained.length > 0);
+    const [{ status, runs }] = unexplained;
+    await withPage(browser, `${daemon.url}/failures`, {}, async (page) => {
+      const all = table(page, "Causes").locator("tbody tr", { hasText: "no failure found" });
+      const row = all.first();
+      await row.getByRole("rowheader").getByRole("link").click();
+      await page.waitForURL(new RegExp(`/runs\\?status=${status}&failure_cause=none$`));
+      await rows(page).first().waitFor();
+      assert.equal(await rows(page).count(), runs);
+    });
+  });
+
+  test("names the filters that it has no field for, and what it does not know", async () => {
+    const url = `${daemon.url}/failures?status=failed&gpus=8`;
+    await withPage(browser, url, {}, async (page) => {
+      await page.getByText("'gpus', which this page does not know").waitFor();
+      await page.getByRole("button", { name: "Take away: status failed" }).click();
+      await page.waitForURL(/\/failures$/);
+    });
+  });
+
   test("says where no run has ended, and the way back", async () => {
     await withPage(browser, `${daemon.url}/failures?gpu_type=abacus`, {}, async (page) => {
       await page.getByRole("heading", { name: "No run has ended" }).waitFor();

@@ -11,6 +11,13 @@ is_wanted() { # is_wanted NAME
   done
   return 1
 }
+any_wanted() { # any_wanted NAME...
+  local name
+  for name in "$@"; do
+    ! is_wanted "$name" || return 0
+  done
+  return 1
+}
 # step NAME SECONDS COMMAND...: runs it within so many seconds, unless it is behind us; its output
 # is in $state/NAME.log.
 step() {

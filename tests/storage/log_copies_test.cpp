@@ -11,6 +11,7 @@ namespace llmb::storage {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
@@ -97,6 +98,23 @@ TEST_F(LogCopies, AreOfTheRunThatCounts) {
   const RunId counted = add(whole);
   EXPECT_THAT(copies_of({first, marked, counted}),
               UnorderedElementsAre(Pair(first, counted), Pair(marked, counted)));
+}
+
+TEST_F(LogCopies, AreAllToldOfOneRun) {
+  IngestBatch unfinished = log_in("a");
+  unfinished.summary.status = parser::RunStatus::incomplete;
+  const RunId first = add(unfinished);
+  IngestBatch whole = log_in("b");
+  whole.summary.status = parser::RunStatus::complete;
+  const RunId counted = add(whole);
+  IngestBatch longer = log_in("longer");
+  ++longer.size_bytes;
+  const RunId other = add(longer);
+  Reader reader(database_.path());
+  EXPECT_THAT(reader.runs_that_look_like(first), ElementsAre(counted, first));
+  EXPECT_THAT(reader.runs_that_look_like(counted), ElementsAre(counted, first));
+  EXPECT_THAT(reader.runs_that_look_like(other), ElementsAre(other));
+  EXPECT_THAT(reader.runs_that_look_like(other + 1), IsEmpty());
 }
 
 TEST_F(LogCopies, AreNeitherSupersededNorOfSuchARun) {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "parser/statistics/status_reason.h"
+#include "parser/dialects/failure_class.h"
 #include "storage/database.h"
 #include "storage/run_failures.h"
 #include "storage/sqlite_connection.h"
@@ -110,33 +110,59 @@ TEST_F(FailureCounting, LeavesOutWhatRunsAndWhatIsSuperseded) {
   EXPECT_EQ(found[0].status, RunStatus::complete);
 }
 
-TEST_F(FailureCounting, TellsFailuresBehindTheDataApart) {
-  write(ended_batch(root_, 1, RunStatus::complete, "", "2026-01-01T00:00:00Z"));
-  auto batch = ended_batch(root_, 2, RunStatus::complete, "", "2026-01-02T00:00:00Z");
-  batch.summary.status_reason =
-      "the window is whole; the failure after it " + std::string(parser::kFailedAfterDataWords);
-  const RunId run = writer_.commit({&batch, 1}).at(0);
-  EXPECT_EQ(counts().failed_after_data, (CountedRuns{1, run, "2026-01-02T00:00:00Z"}));
-  RunFilter none;
-  none.gpu_type = {"x"};
-  EXPECT_EQ(counts(none).failed_after_data, CountedRuns());
+TEST_F(FailureCounting, TakesRunsWithoutACauseWhereItIsAskedFor) {
+  write(ended_batch(root_, 1, RunStatus::incomplete, "", "2026-01-01T00:00:00Z"));
+  write(ended_batch(root_, 2, RunStatus::incomplete, "hung", "2026-01-01T00:00:00Z"));
+  RunFilter without;
+  without.failure_cause = {""};
+  ASSERT_EQ(counts(without).ended.size(), 1U);
+  EXPECT_EQ(counts(without).ended[0].cause, "");
 }
 
-TEST_F(FailureCounting, GivesTheLinesOfTheCauseThatMayNameANode) {
-  auto batch = ended_batch(root_, 1, RunStatus::failed, "worker_killed", "2026-01-01T00:00:00Z");
-  const auto add = [&](const char* cause, const char* line) {
-    batch.facts.events.push_back({parser::LogEvent::Kind::failure, cause, line, 1, 0});
-  };
-  add("worker_killed", "srun: error: gpu-05: task 2: Killed");
-  add("worker_killed", "a worker was killed");
-  add("rank_failed", "srun: error: gpu-06: task 9: Exited with exit code 1");
-  write(batch);
-  const FailureCounts found = counts();
-  ASSERT_EQ(found.lines.size(), 1U);
-  EXPECT_EQ(found.lines[0].line, "srun: error: gpu-05: task 2: Killed");
-  EXPECT_EQ(found.lines[0].cause, "worker_killed");
-  EXPECT_EQ(found.lines[0].began_at, "2026-01-01T00:00:00Z");
-  EXPECT_TRUE(found.lines_are_of_all);
+class FailureLines : public FailureCounting {
+ protected:
+  using Event = std::pair<std::string_view, std::string>;  // cause, line
+
+  // Those of task_killed; as of a run that ended by it.
+  std::vector<std::string> lines_of(const std::vector<Event>& events) {
+    auto batch =
+        ended_batch(root_, ++number_, RunStatus::failed, "task_killed", "2026-01-01T00:00:00Z");
+    for (const auto& [cause, line] : events) {
+      batch.facts.events.push_back(
+          {parser::LogEvent::Kind::failure, std::string(cause), line, 1, 0});
+    }
+    const RunId run = writer_.commit({&batch, 1}).at(0);
+    std::vector<std::string> lines;
+    for (const FailureLine& line : counts().lines) {
+      if (line.run != run) continue;
+      EXPECT_EQ(line.cause, "task_killed");
+      EXPECT_EQ(line.began_at, "2026-01-01T00:00:00Z");
+      lines.push_back(line.line);
+    }
+    return lines;
+  }
+
+ private:
+  int number_ = 0;
+};
+
+TEST_F(FailureLines, AreTheFirstOfTheCause) {
+  EXPECT_THAT(lines_of({{"task_exited", "n6"}, {"task_killed", "n5"}, {"task_killed", "n7"}}),
+              ElementsAre("n5"));
+  EXPECT_THAT(lines_of({{"task_killed", "n8"}}), ElementsAre("n8"));
+  EXPECT_THAT(lines_of({{"task_exited", "n6"}}), testing::IsEmpty());
+  EXPECT_TRUE(counts().lines_are_of_all);
+}
+
+// What was overcome accuses no node.
+TEST_F(FailureLines, AreOfTheAttemptThatEndedTheRun) {
+  for (const std::string_view anew : {parser::kRestarted, parser::kWentOn}) {
+    EXPECT_THAT(lines_of({{"task_killed", "n1"}, {anew, "again"}, {"task_killed", "n2"}}),
+                ElementsAre("n2"));
+  }
+  // The last attempt says nothing of why it ended.
+  EXPECT_THAT(lines_of({{"task_killed", "n1"}, {parser::kRestarted, ""}, {"task_exited", "n2"}}),
+              ElementsAre("n1"));
 }
 
 class FailurePlans : public testing::Test {

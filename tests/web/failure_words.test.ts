@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Failures } from "../../web/src/api/types";
-import { nodeCauseWords, periodWords, runsOf, summaryWords } from "../../web/src/failure_words";
+import {
+  nodeCauseWords,
+  nodesLeftOutWords,
+  periodWords,
+  runsOf,
+  summaryWords,
+  unexplainedRunsOf,
+} from "../../web/src/failure_words";
+import { hiddenFilters } from "../../web/src/pages/hidden_filters";
 import { readListState } from "../../web/src/state/list_state";
 
 test("what failed is told with its share of what ended", () => {
@@ -20,6 +28,10 @@ test("a row leads to the list under the filters of the page and its own", () => 
     "/runs?cluster=eos&failure_cause=cuda_oom",
   );
   assert.equal(runsOf(readListState(new URLSearchParams()), {}), "/runs");
+  assert.equal(
+    unexplainedRunsOf(state, "incomplete"),
+    "/runs?status=incomplete&cluster=eos&failure_cause=none",
+  );
 });
 
 test("a node is told with its causes, the most frequent first", () => {
@@ -41,4 +53,35 @@ test("a period is told with those that end without a cause, where there are any"
     periodWords("day", { ...one, ended: 5 }),
     "on 2026-01-05: 3 failed, 2 complete",
   );
+});
+
+test("nodes that are left out are told in the number they have", () => {
+  assert.equal(nodesLeftOutWords(1), "1 more node is left out.");
+  assert.equal(nodesLeftOutWords(2), "2 more nodes are left out.");
+});
+
+test("every filter that counts is a field or is named, and can be taken away", () => {
+  const query =
+    "q=%20abc&status=no_data&workload=grok1&dtype=fp8&failure_cause=none&failure_cause=hung&" +
+    "mark=none&mfu_at_least=0.3&tokens_per_s_per_gpu_at_most=900";
+  const state = readListState(new URLSearchParams(query));
+  const filters = hiddenFilters(state, ["workload"]);
+  assert.deepEqual(
+    filters.map(({ label, value }) => `${label}: ${value}`),
+    [
+      "name or path: abc",
+      "status: no data",
+      "dtype: fp8",
+      "failed by: no failure found",
+      "failed by: hung",
+      "marks: without a mark",
+      "MFU at least: 30 %",
+      "tokens/s a GPU at most: 900",
+    ],
+  );
+  assert.deepEqual(filters[0]?.without, { ...state, q: "" });
+  assert.deepEqual(filters[3]?.without, { ...state, failure_cause: ["hung"] });
+  assert.deepEqual(filters[6]?.without.ranges, { tokens_per_s_per_gpu_at_most: "900" });
+  const shown = readListState(new URLSearchParams("workload=a"));
+  assert.deepEqual(hiddenFilters(shown, ["workload"]), []);
 });

@@ -89,6 +89,10 @@ test("what an address asks for that the page does not know is told", () => {
       "the list is as it would be without it.",
   );
   assert.match(words("gpus=8&limit=5"), /asks for 'gpus', 'limit', which .* without them\.$/);
+  assert.match(
+    unknownKeyWords(new URLSearchParams("xyz=1"), "the counts are"),
+    /: the counts are as it would be without it\.$/,
+  );
 });
 
 test("a filter that has no field is named, and can be taken away", () => {

@@ -58,6 +58,8 @@ test("what it is, where it lies and who ran it count as the API has them", () =>
   assert.equal(matches("dtype=fp8"), true, "a coarse dtype stands for the fine ones");
   assert.equal(matches("dtype=bf16"), false);
   assert.equal(matches("cluster=none"), true);
+  assert.equal(matches("failure_cause=none"), true);
+  assert.equal(matches("failure_cause=none", { failure_cause: "hung" }), false);
   assert.equal(matches("cluster=none", { cluster: "eos" }), false);
   assert.equal(filterValue(run, "gpu_count"), "512");
   assert.equal(filterValue(run, "cluster"), null);

@@ -1,7 +1,7 @@
 // What the page of failures says of them, and where its rows lead. Pure.
 import type { FailureNode, FailurePeriod, Failures } from "./api/types";
 import { formatCause, formatCount, formatPercent, formatPlural } from "./format";
-import { writeListState, type ListState } from "./state/list_state";
+import { kNoCause, writeListState, type ListState } from "./state/list_state";
 
 // "36 of 104 ended runs failed (34.6 %), 60 are complete"
 export function summaryWords({ ended, failed, complete }: Failures): string {
@@ -14,6 +14,13 @@ export function summaryWords({ ended, failed, complete }: Failures): string {
 export function runsOf(state: ListState, own: Partial<ListState>): string {
   const query = writeListState({ ...state, ...own, pick: [] }).toString();
   return query ? `/runs?${query}` : "/runs";
+}
+
+export const unexplainedRunsOf = (state: ListState, status: string) =>
+  runsOf(state, { status: [status], failure_cause: [kNoCause] });
+
+export function nodesLeftOutWords(leftOut: number): string {
+  return `${formatPlural(leftOut, "more node")} ${leftOut === 1 ? "is" : "are"} left out.`;
 }
 
 // "3 CUDA out of memory, 1 killed"

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -142,20 +143,21 @@ TEST(Audit, HoldsSampleOutputsAgainstThemselvesAndTheTables) {
   }
 }
 
-std::string sample_with(const std::string& fields) {
-  return R"({"schema_version": 1, "sample_outputs": [{"document": "grok1-25.05", "line": 998,
-    "text": "mine", "model_size": "314b", "dtype": "bf16", "gpu_type": "gb200", "gpu_count": 256,
-    "configuration_source": "mine", )" +
-         fields + "}]}";
-}
-
-Audit audit_of_sample(const std::string& fields) {
-  const std::string text = sample_with(fields);
+// Audited with rows and lines that a --catalog file adds; the findings of line 998 remain.
+Audit audit_of_file(const std::string& sections) {
+  const std::string text = R"({"schema_version": 1, )" + sections + "}";
   const auto catalog = load_catalog_over_embedded({"my.json", text});
   if (!catalog) throw std::invalid_argument(catalog.error().message);
   Audit audit = audit_all(*catalog);
   std::erase_if(audit.findings, [](const AuditFinding& found) { return found.line != 998; });
   return audit;
+}
+
+Audit audit_of_sample(const std::string& fields) {
+  return audit_of_file(R"("sample_outputs": [{"document": "grok1-25.05", "line": 998,
+    "text": "mine", "model_size": "314b", "dtype": "bf16", "gpu_type": "gb200", "gpu_count": 256,
+    "configuration_source": "mine", )" +
+                       fields + "}]");
 }
 
 TEST(Audit, TakesASampleThatFollows) {
@@ -181,6 +183,79 @@ TEST(Audit, FindsASampleOfAnotherLayoutBatchOrFormula) {
     "logged_flops": {"flops_formula": "recipe-full-attention", "vocabulary_size": 32000,
     "source": "mine"})");
   EXPECT_TRUE(has_finding(formula, "grok1-25.05", 998, "1300", "unexplained"));
+}
+
+// Llama 3.1 405B in the document of Grok-1, whose family has no such size: counted as its row says.
+TEST(Audit, CountsASampleByTheWorkloadOfItsRow) {
+  const auto with_rate = [](const std::string& tflops_per_gpu) {
+    return audit_of_file(R"("recipes": [{"workload": "pretrain_llama3.1", "model_size": "405b",
+   "dtypes": ["fp8"], "gpu_type": "gb200", "gpu_count_min": 64, "gpu_count_max": 64,
+   "sequence_length": 8192, "layer_count": 126, "tensor_parallel": 2, "pipeline_parallel": 1,
+   "context_parallel": 1, "data_parallel": 32, "micro_batch_size": 1, "global_batch_size": 32,
+   "gradient_accumulation": 1, "document": "grok1-25.05", "line": 999}],
+  "sample_outputs": [{"document": "grok1-25.05", "line": 998, "text": "mine",
+   "model_size": "405b", "dtype": "fp8", "gpu_type": "gb200", "gpu_count": 64,
+   "configuration_source": "mine", "step_time_s": "6.000", "tflops_per_gpu": ")" +
+                         tflops_per_gpu + "\"}]");
+  };
+  const Audit wrong = with_rate("500");
+  ASSERT_EQ(wrong.findings.size(), 1U);
+  const ModelShape& shape = embedded_catalog().model("llama3.1", "405b")->shape;
+  const double rate =
+      32 * model_flops_per_sequence(shape, FlopsFormula::recipe).total() / 6.0 / 64 / 1e12;
+  EXPECT_NEAR(*wrong.findings[0].recomputed, rate, 1e-6 * rate);
+  EXPECT_TRUE(with_rate(std::to_string(std::lround(rate))).findings.empty());
+}
+
+// The workload of a result tells its row from another one's of the same size.
+TEST(Audit, TakesTheRowOfTheResultsWorkload) {
+  const auto catalog = load_catalog_over_embedded({"my.json", R"({"schema_version": 1,
+  "references": [{"workload": "pretrain_nemotron4", "model_size": "314b", "dtype": "fp8",
+   "gpu_type": "gb200", "gpu_count": 128, "step_time_s": "6.631", "document": "grok1-25.05",
+   "line": 998, "column": 1}]})"});
+  ASSERT_TRUE(catalog) << catalog.error().message;
+  EXPECT_FALSE(catalog->references.back().has_recipe);
+}
+
+std::string batch_example(const std::string& printed) {
+  return R"("worked_examples": [{"document": "llama3.1-25.10", "line": 998,
+   "quantity": "global_batch_size", "text": "mine", "printed": ")" +
+         printed + "\"}]";
+}
+
+TEST(Audit, HoldsBatchesAgainstTheFormulasOfRanges) {
+  for (const char* const batch : {"64", "512", "130", "2048"}) {
+    EXPECT_TRUE(audit_of_file(batch_example(batch)).findings.empty()) << batch;
+  }
+  // 513 would be 1026 GPUs of GPUs/2, and no whole number of them of GPUs*2 and GPUs*16.
+  for (const char* const batch : {"63", "513", "2049", "1e30"}) {
+    const Audit audit = audit_of_file(batch_example(batch));
+    ASSERT_EQ(audit.findings.size(), 1U) << batch;
+    EXPECT_THAT(audit.findings[0].explanation,
+                testing::HasSubstr("its rows have 512, GPUs*16 of 8-128, GPUs*2 of 64-1024, GPUs*2 "
+                                   "of 64-1024 by 32, GPUs*2 of 64-512, GPUs/2 of 128-1024, GPUs/2 "
+                                   "of 128-1024 by 64, GPUs/2 of 128-512: the example"));
+  }
+  const Audit sample = audit_of_file(R"("sample_outputs": [{"document": "llama3.1-25.10",
+   "line": 998, "text": "mine", "consumed_samples": "3150", "step_count": 50}])");
+  ASSERT_EQ(sample.findings.size(), 1U);
+  EXPECT_THAT(sample.findings[0].explanation,
+              testing::HasSubstr("It is 63 sequences a step, and the rows of the document have "
+                                 "batches of 512, GPUs*16 of 8-128, "));
+}
+
+// 200 GPUs are within 128-1024, and no whole number of replicas of 64.
+TEST(Audit, FindsACommandBetweenTheScalesOfARange) {
+  const auto with_scale = [](const std::string& gpu_count) {
+    return audit_of_file(R"("commands": [{"document": "llama3.1-25.10", "line": 998,
+   "text": "mine", "workload": "pretrain_llama3.1", "model_size": "405b", "dtype": "fp8",
+   "gpu_type": "b200", "gpu_count": )" +
+                         gpu_count + "}]");
+  };
+  EXPECT_TRUE(with_scale("192").findings.empty());
+  const Audit between = with_scale("200");
+  ASSERT_EQ(between.findings.size(), 1U);
+  EXPECT_THAT(between.findings[0].explanation, testing::HasSubstr("128 to 1024 by 64 b200 only"));
 }
 
 // 27 of Grok-1's FP8 results and 24 of Nemotron-4's stand in other releases with an MFU that the

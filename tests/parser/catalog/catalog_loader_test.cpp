@@ -117,9 +117,38 @@ TEST(CatalogLoader, RefusesASampleWithoutARow) {
            gpu_count + "}]}";
   };
   EXPECT_EQ(refusal(sample("64")),
-            "my.json:3: 'grok1-25.05' has no row of 314b fp8 on 64 gb200: without one, leave "
-            "gpu_count out");
+            "my.json:3: 'grok1-25.05' has no row of 314b fp8 on 64 gb200, at which DP and GBS are "
+            "whole numbers: without one, leave gpu_count out");
   EXPECT_EQ(refusal(sample("128")), "");
+}
+
+// "128-512, GBS GPUs/2" and, of B200, "128-1024, DP GPUs/64": not every number between is a scale.
+TEST(CatalogLoader, RefusesASampleBetweenTheScalesOfARange) {
+  const auto sample = [](const std::string& gpu_type, const std::string& gpu_count) {
+    return R"({"schema_version": 1, "sample_outputs": [
+  {"document": "llama3.1-25.10", "line": 7, "text": "mine", "model_size": "405b", "dtype": "fp8",
+   "configuration_source": "mine", "gpu_type": ")" +
+           gpu_type + R"(", "gpu_count": )" + gpu_count + "}]}";
+  };
+  EXPECT_THAT(refusal(sample("gb200", "129")), HasSubstr("has no row of 405b fp8 on 129 gb200"));
+  EXPECT_EQ(refusal(sample("gb200", "130")), "");
+  EXPECT_THAT(refusal(sample("b200", "130")), HasSubstr("has no row of 405b fp8 on 130 b200"));
+  EXPECT_EQ(refusal(sample("b200", "192")), "");
+}
+
+TEST(CatalogLoader, RefusesADeviationWithoutItsMean) {
+  const auto sample = [](const std::string& figures) {
+    return R"({"schema_version": 1, "sample_outputs": [
+  {"document": "grok1-25.05", "line": 7, "text": "mine",
+   )" + figures +
+           "}]}";
+  };
+  EXPECT_EQ(refusal(sample(R"("step_time_s": "7.39", "tflops_per_gpu_std": "6.26")")),
+            "my.json:3: 'tflops_per_gpu_std' is there without its mean: add tflops_per_gpu");
+  EXPECT_EQ(refusal(sample(R"("step_time_ms_std": "40")")),
+            "my.json:3: 'step_time_ms_std' is there without its mean: add step_time_s or "
+            "step_time_ms");
+  EXPECT_EQ(refusal(sample(R"("step_time_ms": "7390", "step_time_s_std": "0.04")")), "");
 }
 
 // The embedded rows of a workload stay its own when a file replaces it.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -26,7 +25,7 @@ struct LabelledSet {
   int quoted_min;
 };
 
-constexpr auto kSets = std::to_array<LabelledSet>({
+constexpr LabelledSet kSets[] = {
     {"launchers", 90, 95, 90},
     {"programs", 90, 95, 90},
     {"runs", 90, 95, 90},
@@ -100,7 +99,7 @@ constexpr auto kSets = std::to_array<LabelledSet>({
     {"managed_services", 95, 95, 82},
     {"support_desks", 100, 100, 85},
     {"open_stack_teams", 100, 100, 92},
-});
+};
 
 // As printed, with what stands before it: a stamp, a rank, a pod's name.
 std::string line_at(std::string_view text, std::uint64_t offset) {

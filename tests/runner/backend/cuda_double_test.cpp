@@ -9,8 +9,11 @@
 
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
+#include "runner/cuda/device_world.h"
 #include "runner/cuda/host_device.h"
 #include "runner/cuda/host_registry.h"
+#include "runner/cuda/memory.h"
+#include "runner/cuda/stream.h"
 #include "runner/cuda_train_loop.h"
 #include "runner/parallel/thread_communicator.h"
 #include "tests/runner/backend/cuda_run.h"
@@ -138,13 +141,48 @@ TEST(CudaDouble, HasOneCommunicatorForEachListOfRanks) {
     return log_of(shorter(joined({"--steps", "1", "--global-batch-size", "2"}, layout)), true);
   };
   EXPECT_THAT(log_with({"--dp", "2"}),
-              HasSubstr("communicators of rank 0's groups: 1; they took 0.0 MiB of the device, of "
+              HasSubstr("rank 0's communicators: 1; to join took 0.0 MiB of the device, of "
                         "128.0 planned"));
   EXPECT_THAT(log_with({"--tp", "2", "--dp", "2"}),
-              HasSubstr("communicators of rank 0's groups: 3; they took 0.0 MiB of the device, of "
+              HasSubstr("rank 0's communicators: 3; to join took 0.0 MiB of the device, of "
                         "384.0 planned"));
-  EXPECT_THAT(log_with({"--dp", "2"}), HasSubstr("after the last step "));
-  EXPECT_THAT(log_with({"--dp", "1"}), Not(HasSubstr("communicators of rank 0's groups")));
+  // The pipeline, its two directions, and the world, which is the pipeline's list here.
+  EXPECT_THAT(log_with({"--pp", "2", "--vp", "1"}),
+              HasSubstr("rank 0's communicators: 3; to join took 0.0 MiB of the device, of "
+                        "384.0 planned"));
+  EXPECT_THAT(log_with({"--dp", "2"}),
+              HasSubstr("after the last step communicators have taken 0.0 MiB of the device, with "
+                        "what first calls and graphs made; "));
+  EXPECT_THAT(log_with({"--dp", "1"}), Not(HasSubstr("rank 0's communicators")));
+}
+
+// Which of them called the shared one cannot be told.
+TEST(CudaDouble, NamesAllGroupsThatShareACommunicatorThatFailed) {
+  ThreadRanks ranks(2);
+  std::jthread second([&] {
+    const auto world = ranks.world(1);
+    cuda::choose_device(1);
+    const cuda::OwnedStream stream;
+    cuda::DeviceWorld devices(*world, stream);
+    const auto stage = devices.make_group("stage", {0, 1});
+    const auto all = devices.make_group("world", {0, 1});
+    world->abort("power cut");
+  });
+  const auto world = ranks.world(0);
+  cuda::choose_device(0);
+  const cuda::OwnedStream stream;
+  cuda::DeviceWorld devices(*world, stream);
+  const auto stage = devices.make_group("stage", {0, 1});
+  const auto all = devices.make_group("world", {0, 1});
+  const cuda::DeviceMemory word(sizeof(float));
+  const Buffer data(word.data(), 1, ElementType::float32);
+  try {
+    all->all_reduce(data, ReduceOp::sum, "test");
+    cuda::synchronize(stream);
+    FAIL() << "a rank went on alone";
+  } catch (const cuda::CommunicatorFailed& error) {
+    EXPECT_THAT(error.what(), HasSubstr("communicate in stage, world [0, 1]"));
+  }
 }
 
 // Rank 1 has done its only step and goes, while rank 0 waits for it on its device.

@@ -48,11 +48,8 @@ class Watching : public ::testing::Test {
     }
   }
   void TearDown() override {
+    for (const auto& one : all_) Watchdog::of_this_process().close(one, "the test is over");
     testing::set_stuck_communicators(0);
-    for (const auto& one : all_) {
-      one->close(true);
-      Watchdog::of_this_process().forget(one);
-    }
   }
   bool are_all_aborted() const {
     for (const ncclComm& comm : comms_) {
@@ -97,10 +94,31 @@ TEST_F(Watching, AbortsAllWhereARankGivesUp) {
   EXPECT_THAT(failure_of(*all_[0]), HasSubstr("world [0, 1]: rank 0 ran out of memory"));
 }
 
+// As a rank does that fails by itself: its communicators are closed one after another, by its own
+// thread.
+TEST_F(Watching, AbortsAllWhereTheFirstOneIsClosedByARankThatFailed) {
+  Watchdog::of_this_process().close(all_[0], "rank 0 failed");
+  EXPECT_TRUE(are_all_aborted());
+  for (const auto& one : all_) Watchdog::of_this_process().close(one, "rank 0 failed");
+  EXPECT_EQ(testing::aborts_in_vain(), 0);
+  for (const ncclComm& comm : comms_) {
+    EXPECT_EQ(comm.aborts, 1);
+    EXPECT_EQ(comm.destructions, 0);
+  }
+  EXPECT_THAT(failure_of(*all_[2]),
+              AllOf(HasSubstr("in world [0, 1]"), HasSubstr("data [0, 1]: rank 0 failed")));
+}
+
+TEST_F(Watching, NamesAllGroupsThatShareACommunicator) {
+  all_[2]->set_group("stage, world [0, 1]");
+  Watchdog::of_this_process().end_all("stage, world [0, 1]", "rank 0 ran out of memory");
+  EXPECT_THAT(failure_of(*all_[2]), HasSubstr("in stage, world [0, 1]: communicator failed, rank"));
+}
+
 TEST_F(Watching, BeginsANewRunWithAnEmptyBoard) {
   Watchdog::of_this_process().end_all("world [0, 1]", "rank 0 ran out of memory");
   EXPECT_THROW(throw_posted_failure(), CommunicatorFailed);
-  for (const auto& one : all_) Watchdog::of_this_process().forget(one);
+  for (const auto& one : all_) Watchdog::of_this_process().close(one, "");
   EXPECT_THROW(throw_posted_failure(), CommunicatorFailed) << "streams are still waited for";
   ncclComm comm;
   all_.push_back(watched(comm, "world [0, 1]"));
@@ -116,8 +134,9 @@ TEST(WatchedCommunicator, EndsAsItsOwnerSays) {
   ncclComm finished;
   for (ncclComm* comm : {&lost, &finished}) {
     auto communicator = watched(*comm, "world [0, 1]");
+    Watchdog::of_this_process().watch(communicator);
     std::thread other([held = communicator]() mutable { held = nullptr; });
-    communicator->close(comm == &lost);
+    Watchdog::of_this_process().close(communicator, comm == &lost ? "rank 0 failed" : "");
     communicator = nullptr;
     other.join();
   }
@@ -132,8 +151,9 @@ TEST(WatchedCommunicator, AbortsWhatASplitLeftBehind) {
   ncclComm comm;
   comm.split = &part;
   const auto communicator = watched(comm, "world [0, 1]");
+  Watchdog::of_this_process().watch(communicator);
   comm.split_place = communicator->begin_split();  // whose waiting then threw
-  communicator->close(false);
+  Watchdog::of_this_process().close(communicator, "");
   EXPECT_EQ(comm.aborts, 1);
   EXPECT_EQ(comm.destructions, 0) << "the other members are not waited for";
   EXPECT_EQ(part.aborts, 1);
@@ -143,9 +163,10 @@ TEST(WatchedCommunicator, GivesAwayWhatASplitMade) {
   ncclComm part;
   ncclComm comm;
   const auto communicator = watched(comm, "world [0, 1]");
+  Watchdog::of_this_process().watch(communicator);
   *communicator->begin_split() = &part;
   EXPECT_EQ(communicator->end_split(), &part);
-  communicator->close(false);
+  Watchdog::of_this_process().close(communicator, "");
   EXPECT_EQ(comm.destructions, 1);
   EXPECT_EQ(part.aborts, 0);
 }

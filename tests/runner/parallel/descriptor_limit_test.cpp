@@ -7,17 +7,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <future>
 #include <limits>
 #include <thread>
 
 #include "runner/parallel/rendezvous.h"
+#include "runner/parallel/socket.h"
 #include "tests/patience.h"
 
 namespace llmb::runner {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // The lowest number that is free, and with it all that a process may have below it.
 rlim_t next_descriptor() {
@@ -71,10 +75,48 @@ TEST(DescriptorLimit, RefusesARunThatNeedsMore) {
     connect_ranks(place, {});
     FAIL() << "was begun";
   } catch (const CommunicationError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("each of 2147483647 ranks needs a socket"));
+    EXPECT_THAT(error.what(), StartsWith("Too many open files: each of 2147483647 ranks needs a "
+                                         "socket to each other one, 2147483711 files in all"));
     EXPECT_THAT(error.what(), HasSubstr("raise the hard limit (ulimit -Hn) of the nodes to "
                                         "2147483711 or more"));
   }
+}
+
+TEST(DescriptorLimit, IsNotToBeRaisedWhereThatWasTriedInVain) {
+  EXPECT_EQ(too_few_files_text(960, {1024, 4096}, EPERM), "");
+  EXPECT_THAT(too_few_files_text(961, {1024, 4096}, EPERM),
+              EndsWith("may have 1024 open: its limit could not be raised to the hard one of 4096: "
+                       "Operation not permitted"));
+}
+
+// Where there is no room for one more, whoever came first and says nothing is sent away.
+TEST(DescriptorLimit, LetsNoStrangerKeepARankOut) {
+  std::promise<int> listening;
+  std::size_t sockets = 0;
+  std::jthread host([&] {
+    RendezvousOptions options;
+    options.patience = kTestPatience;
+    options.on_listening = [&](int chosen) { listening.set_value(chosen); };
+    sockets = connect_ranks({0, 2, 0, "127.0.0.1", 0}, options).size();
+  });
+  const Endpoint door{"127.0.0.1", listening.get_future().get()};
+  const Deadline end = std::chrono::steady_clock::now() + kTestPatience;
+  std::vector<Socket> silent;
+  const auto visit = [&] {
+    silent.push_back(connect_to(door, end));
+    RendezvousKey::Challenge asked{};
+    silent.back().read_all(std::as_writable_bytes(std::span(asked)), end, "be asked");
+  };
+  for (int i = 0; i < 3; ++i) visit();
+  {
+    const FewFiles for_the_visitor_alone(1);
+    visit();
+  }
+  std::array<std::byte, 1> more{};
+  EXPECT_THROW(silent.front().read_all(more, end, "stay"), CommunicationError);
+  EXPECT_EQ(connect_ranks({1, 2, 0, door.host, door.port}, {}).size(), 2U);
+  host.join();
+  EXPECT_EQ(sockets, 2U);
 }
 
 TEST(DescriptorLimit, IsToldByWhoeverMeetsIt) {

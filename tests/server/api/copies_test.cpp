@@ -64,12 +64,16 @@ TEST_F(Copies, OfShortRunsAreToldByTheirBytes) {
   EXPECT_EQ(copy_of(repeat), nullptr);
   const auto short_original = add_log("c", 13, 3);
   EXPECT_EQ(copy_of(add_log("d", 13, 3)), short_original);
+  // Not only the first of those that look alike is compared.
+  EXPECT_EQ(copy_of(add_log("e", 14, 2)), repeat);
+  EXPECT_EQ(copy_of(add_log("f", 14, 4)), nullptr);
 }
 
 // It changes without the copy.
 TEST_F(Copies, TellAnewWhenTheOtherLogIsGone) {
-  const auto original = add_log("a", 49, 1);
-  const auto copy = add_log("b", 49, 1);
+  add_log("looks alike", 14, 2);
+  const auto original = add_log("a", 14, 1);
+  const auto copy = add_log("b", 14, 1);
   const std::string path = "/api/v1/runs/" + std::to_string(copy);
   const std::string tag = get(path).etag;
   ASSERT_FALSE(tag.empty());

@@ -50,6 +50,12 @@ TEST_F(Failures, AgreeWithTheListUnderEachFilter) {
       of_cause.emplace_back("failure_cause", cause["cause"].get<std::string>());
       EXPECT_EQ(get_json("/api/v1/runs", of_cause)["total"], cause["runs"]) << of_cause[0].second;
     }
+    for (const Json& status : answer["unexplained"]) {
+      Pairs without = filter;
+      without.emplace_back("status", status["status"].get<std::string>());
+      without.emplace_back("failure_cause", "none");
+      EXPECT_EQ(get_json("/api/v1/runs", without)["total"], status["runs"]);
+    }
     std::int64_t listed = get_json("/api/v1/runs", filter)["total"].get<std::int64_t>();
     Pairs running = filter;
     running.emplace_back("status", "running");
@@ -58,6 +64,21 @@ TEST_F(Failures, AgreeWithTheListUnderEachFilter) {
     }
     EXPECT_EQ(answer["ended"], listed);
   }
+}
+
+TEST_F(Failures, TellRunsWithoutACauseFromOthersOfTheirStatus) {
+  auto batch = sample_batch(root_, "alpha", 1, 20, 7.5);
+  batch.summary.status = parser::RunStatus::failed;
+  batch.summary.failure_cause.clear();
+  writer_->commit({&batch, 1});
+  add_failed("alpha", 2, "cuda_oom", "torch.OutOfMemoryError");
+  const auto total = [&](const Pairs& filter) { return get_json("/api/v1/runs", filter)["total"]; };
+  const Json unexplained = get_json("/api/v1/failures")["unexplained"];
+  ASSERT_EQ(unexplained.size(), 1U);
+  EXPECT_EQ(unexplained[0]["runs"], 1);
+  EXPECT_EQ(total({{"failure_cause", "none"}}), 1);
+  EXPECT_EQ(total({{"failure_cause", "none"}, {"failure_cause", "cuda_oom"}}), 2);
+  EXPECT_EQ(get_json("/api/v1/failures", {{"failure_cause", "none"}})["failed"], 0);
 }
 
 TEST_F(Failures, RefuseWhatIsNoFilter) {

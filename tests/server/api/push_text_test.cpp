@@ -8,6 +8,21 @@ namespace {
 
 using testing::HasSubstr;
 
+// What a log says that just stopped growing is not the last that is known of its bytes.
+TEST_F(Push, ALaterReadingsWordThatARunIsRunningIsNotTheLastOne) {
+  Spool first(agent_path());
+  auto log = first.batch("alpha", 49);
+  log.reading = 1;
+  log.summary.status = parser::RunStatus::running;
+  first.commit(log);
+  push_all(first);
+  fall_silent();
+  Spool live(agent_path("live"));
+  live.commit(live.batch("alpha", 49));
+  EXPECT_EQ(push_all(live), std::vector<std::string>{"taken"});
+  EXPECT_NE(get_json("/api/v1/runs")["runs"].at(0)["status"], "running");
+}
+
 TEST_F(Push, SaysThatTheLogStaysOnItsCluster) {
   Spool spool(agent_path());
   spool.commit(spool.batch("alpha", 10));

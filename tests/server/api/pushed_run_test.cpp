@@ -86,6 +86,7 @@ class PushedRun : public ApiTest {
     summary.energy_j_per_gpu_mean = 1'500.25;
     batch.cursor.head_hash = 0xfedcba9876543210U;
     batch.cursor.head_length = 1'024;
+    batch.reading = 1;
     const auto commit = [&] {
       const storage::RunId run = writer.commit({&batch, 1}).front();
       const auto stored = *storage::Reader(agent_path_).run(run);

@@ -98,7 +98,7 @@ TEST_F(Doctor, CountsTheRunsThatAnEarlierVersionTold) {
   const ProgramRun run = doctor({"--quick", "--format=json"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(verdicts(run, "reading"), Verdicts{"warning"});
-  EXPECT_THAT(run.out, HasSubstr("`llmb-report ingest --once --anew` reads these anew"));
+  EXPECT_THAT(run.out, HasSubstr("`llmb-report ingest --once --anew --db runs.db`"));
 }
 
 TEST_F(Doctor, FindsADamagedPage) {

@@ -54,6 +54,12 @@ TEST_F(FailuresCommand, NarrowsWhatItCounts) {
   EXPECT_THAT(wrong.err, HasSubstr("'yesterday' is neither a date"));
 }
 
+// As the API takes them.
+TEST_F(FailuresCommand, TakesValuesAsTheApiDoes) {
+  EXPECT_EQ(run({"failures", "--db", "runs.db", "--cluster", "none"}).exit_code, 0);
+  EXPECT_EQ(run({"failures", "--db", "runs.db", "--cluster", "eos"}).exit_code, 1);
+}
+
 TEST_F(FailuresCommand, SaysThatThereIsNoDatabase) {
   EXPECT_EQ(run({"failures", "--db", "none.db"}).exit_code, 1);
 }

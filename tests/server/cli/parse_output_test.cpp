@@ -150,7 +150,7 @@ TEST_F(ParseOutput, SpeaksTheLanguageOfTheApi) {
               UnorderedElementsAre("id", "root_id", "root", "relative_path", "generation",
                                    "is_superseded", "superseded_by", "revision", "first_seen_at",
                                    "grown_at", "vanished_at", "job", "profiles", "mfu",
-                                   "speed_against_reference", "tokens_per_s_per_gpu"));
+                                   "speed_against_reference", "tokens_per_s_per_gpu", "copy_of"));
 }
 
 TEST_F(ParseOutput, ExplainsWhichLinesWereRefused) {

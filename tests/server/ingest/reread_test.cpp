@@ -171,6 +171,8 @@ TEST_F(IngestReread, ReadsALogThatChangedAsEver) {
   tell_otherwise();
   append(log_path(4), nemo_lines(34, 3));
   write(log_path(5), nemo_lines(7, 20, 60, 3.5));
+  set_age(log_path(4), hours(2));
+  set_age(log_path(5), hours(2));
   ingest_anew();
   EXPECT_EQ(steps_of(log_path(4)).size(), 37U);
   EXPECT_EQ(run_of(log_path(4))->generation, 0);
@@ -209,15 +211,73 @@ TEST_F(IngestReread, ReadsTheCompressedFormOfALogThatWasCompressed) {
 
 TEST_F(IngestReread, GoesOnBehindALogThatWasToldByTwoReadings) {
   write("run.out", nemo_lines(0, 20));
+  set_age("run.out", hours(40));
   ingest_once();
   tell_otherwise();
   append("run.out", nemo_lines(20, 5));
+  set_age("run.out", hours(30));
   ingest_once();
   EXPECT_EQ(run_of("run.out")->reading, 0) << "its first part is an earlier reading's";
   ingest_anew();
   EXPECT_EQ(run_of("run.out")->reading, parser::kReading);
   EXPECT_EQ(run_of("run.out")->facts.lines_not_understood, 0);
   EXPECT_EQ(steps_of("run.out").size(), 25U);
+}
+
+// A log of several ticks is replaced at once, and keeps what only its time could tell: that it
+// hung, since when it is silent (its tree was copied since), and which GPU its tree was named with.
+TEST_F(IngestReread, ReadsALongLogWholeAndKeepsWhatWasToldInTime) {
+  write("long.out", nemo_lines(0, 17'000, 20'000));
+  write("still.out", nemo_lines(0, 20));
+  set_age("long.out", hours(30 * 24));
+  set_age("still.out", hours(30 * 24));
+  IngestOptions first = options();
+  first.roots[0].gpu_type = "h100";
+  ingest_once(first);
+  tell_otherwise();
+  storage::execute_sql(database_, "UPDATE run SET silent_s = 4000");
+  const auto before = run_of("long.out");
+  set_age("long.out", hours(3));
+  int commits = 0;
+  Ingest ingest(anew(), [&](const storage::RunChange&) { ++commits; });
+  ingest.run_once({});
+  const auto after = run_of("long.out");
+  EXPECT_EQ(after->reading, parser::kReading);
+  EXPECT_EQ(after->summary.silent_s, 4000);
+  EXPECT_EQ(after->summary.failure_cause, "hung");
+  EXPECT_EQ(after->summary.status, parser::RunStatus::incomplete);
+  EXPECT_EQ(after->grown_at, before->grown_at);
+  EXPECT_EQ(run_of("still.out")->configuration.value("gpu_type"), "h100");
+  EXPECT_EQ(run_of("still.out")->reading, parser::kReading);
+  EXPECT_EQ(after->step_count, 17'000);
+  EXPECT_LE(commits, 3) << "the touched log's, and one of each that is read again";
+}
+
+TEST_F(IngestReread, LeavesLiveLogsAlone) {
+  write("live.out", nemo_lines(0, 20));
+  ingest_once();
+  tell_otherwise();
+  const IngestStatus status = ingest_anew();
+  EXPECT_EQ(status.files_of_earlier_reading, 1);
+  EXPECT_EQ(status.rereads_left.unreadable, 0);
+  EXPECT_EQ(run_of("live.out")->reading, 0);
+}
+
+TEST_F(IngestReread, EndsWhereACompressedFormIsShorter) {
+  write("run.out", nemo_lines(0, 50));
+  write("other.out", nemo_lines(0, 50));
+  set_age("run.out", hours(30));
+  set_age("other.out", hours(30));
+  ingest_once();
+  tell_otherwise();
+  write("run.out.gz", unpacking::gzipped(nemo_lines(0, 20)));
+  std::filesystem::remove(tree_path("run.out"));
+  const IngestStatus status = ingest_anew();
+  EXPECT_EQ(status.files_of_earlier_reading, 1);
+  EXPECT_EQ(status.rereads_left.of_another_text, 1);
+  EXPECT_EQ(steps_of("run.out").size(), 50U);
+  std::filesystem::remove(tree_path("run.out.gz"));
+  EXPECT_EQ(ingest_anew().files_of_earlier_reading, 0) << "it is gone";
 }
 
 TEST_F(IngestReread, FollowsLiveLogsMeanwhile) {
@@ -245,6 +305,11 @@ TEST(BoundedQueueForLater, GivesWhatIsForLaterWhenNothingElseIsThere) {
   EXPECT_TRUE(queue.push_at_once(1));
   EXPECT_TRUE(queue.push_at_once(2));
   for (const int expected : {1, 2, 3}) EXPECT_EQ(queue.pop(), expected);
+  for (int i = 0; i < 30; ++i) queue.push_at_once(i);
+  queue.push_at_once_for_later(-1);
+  int before_it = 0;
+  while (queue.pop() != -1) ++before_it;
+  EXPECT_EQ(before_it, 16) << "it does not wait for ever";
   queue.push_at_once_for_later(4);
   queue.close(true);
   EXPECT_EQ(queue.pop(), std::nullopt);

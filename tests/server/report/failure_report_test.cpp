@@ -12,6 +12,7 @@ namespace {
 
 using parser::RunStatus;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 storage::EndedRuns ended(RunStatus status, const std::string& cause, const std::string& day,
@@ -29,7 +30,6 @@ storage::FailureCounts some_counts() {
   counts.ended[0].cluster = "eos";
   counts.ended[4].root_id = 2;
   counts.trees.learn(1, std::optional<std::string>("eos"));
-  counts.failed_after_data = {1, 7, "2026-01-03T00:00:00Z"};
   return counts;
 }
 
@@ -59,16 +59,16 @@ TEST(FailureReports, CountByCluster) {
   EXPECT_EQ(report.clusters[1].failed.runs, 0);
 }
 
-TEST(FailureReports, CountARunOnceForEachNode) {
+TEST(FailureReports, CountByNode) {
   storage::FailureCounts counts;
   const auto add = [&](storage::RunId run, const std::string& cause, const std::string& line) {
     counts.lines.push_back({run, "2026-01-05T00:00:00Z", cause, line});
   };
   add(1, "worker_killed", "srun: error: gpu-05: task 2: Killed");
-  add(1, "worker_killed", "srun: error: gpu-05: task 3: Killed");
   add(2, "segfault", "srun: error: gpu-05: task 3: Segmentation fault");
   add(3, "segfault", "srun: error: gpu-01: task 3: Segmentation fault");
   add(4, "segfault", "no node in here");
+  add(5, "peer_lost", "srun: error: gpu-01: task 3: Aborted");
   const FailureReport report = failure_report(counts);
   ASSERT_THAT(report.nodes, SizeIs(2));
   EXPECT_EQ(report.nodes[0].node, "gpu-05");
@@ -113,13 +113,54 @@ TEST(FailureReports, CountInWeeksAndMonthsWhereDaysAreTooMany) {
   EXPECT_EQ(failed, 4);
 }
 
+// Weeks begin on Mondays, wherever the first day lies.
+TEST(FailureReports, CountInWeeksWhileThoseThatTheDaysTouchAreFewEnough) {
+  storage::FailureCounts counts;
+  counts.ended = {ended(RunStatus::failed, "hung", "2025-01-06", 1, 1),   // a Monday
+                  ended(RunStatus::failed, "hung", "2026-03-15", 1, 2)};  // 434 days
+  FailureReport report = failure_report(counts);
+  EXPECT_EQ(report.period, "week");
+  EXPECT_THAT(report.periods, SizeIs(kFailurePeriodsMax));
+  EXPECT_EQ(report.ended_before, 0);
+  counts.ended = {ended(RunStatus::failed, "hung", "2025-01-05", 1, 1),   // a Sunday
+                  ended(RunStatus::failed, "hung", "2026-03-14", 1, 2)};  // 434 days
+  report = failure_report(counts);
+  EXPECT_EQ(report.period, "month");
+  EXPECT_THAT(report.periods, SizeIs(15));
+  EXPECT_EQ(report.ended_before, 0);
+}
+
+TEST(FailureReports, SayWhichNodesAreLeftOut) {
+  storage::FailureCounts counts;
+  const auto add_nodes = [&](std::size_t many) {
+    for (std::size_t i = 0; i < many; ++i) {
+      const auto run = static_cast<storage::RunId>(counts.lines.size() + 1);
+      counts.lines.push_back({run, "2026-01-05T00:00:00Z", "task_killed",
+                              "srun: error: n" + std::to_string(run) + ": task 2: Killed"});
+    }
+  };
+  const auto table = [&] {
+    std::ostringstream out;
+    write_failures_table(failure_report(counts), out);
+    return out.str();
+  };
+  add_nodes(kFailureNodesMax);
+  EXPECT_THAT(table(), Not(HasSubstr("left out")));
+  EXPECT_THAT(table(), Not(HasSubstr("stored last")));
+  add_nodes(1);
+  EXPECT_THAT(table(), HasSubstr("\n1 more node is left out\n"));
+  add_nodes(1);
+  counts.lines_are_of_all = false;
+  EXPECT_THAT(table(), HasSubstr("\n2 more nodes are left out\nRead are the lines of the 10000 "
+                                 "failed runs that were stored last.\n"));
+}
+
 TEST(FailureReports, AreWrittenAsTableCsvAndJson) {
   const FailureReport report = failure_report(some_counts());
   std::ostringstream table;
   write_failures_table(report, table);
   EXPECT_THAT(table.str(), HasSubstr("4 of 10 ended runs failed (40.0 %), 4 complete"));
   EXPECT_THAT(table.str(), HasSubstr("incomplete, no failure found"));
-  EXPECT_THAT(table.str(), HasSubstr("\n1 complete run failed after all data"));
   std::ostringstream csv;
   write_failures_csv(report, csv);
   EXPECT_THAT(csv.str(), HasSubstr("\r\ncuda_oom,,3,0.3,11,2026-01-05T00:00:00Z\r\n"));
@@ -128,8 +169,6 @@ TEST(FailureReports, AreWrittenAsTableCsvAndJson) {
   EXPECT_EQ(json["causes"][0]["share"], 0.3);
   EXPECT_TRUE(json["causes"][0]["advice"].is_string());
   EXPECT_TRUE(json["clusters"][1]["cluster"].is_null());
-  EXPECT_EQ(json["failed_after_data"]["newest_run"], 7);
-  EXPECT_TRUE(failures_json({})["failed_after_data"]["newest_run"].is_null());
 }
 
 }  // namespace

@@ -5,7 +5,13 @@ import { fetchFailures } from "../api/client";
 import type { Failures } from "../api/types";
 import { FailureBars, PeriodTable } from "../chart/failure_bars";
 import { kNoCluster } from "../cluster_words";
-import { nodeCauseWords, runsOf, summaryWords } from "../failure_words";
+import {
+  nodeCauseWords,
+  nodesLeftOutWords,
+  runsOf,
+  summaryWords,
+  unexplainedRunsOf,
+} from "../failure_words";
 import { formatCause, formatCount, formatPercent, formatPlural, kUnknown } from "../format";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
@@ -25,7 +31,9 @@ import {
 import { hrefOf, navigate, place } from "../state/location";
 import { usePageTitle } from "../state/page_title";
 import { askRunChoices, runChoices } from "../state/run_choices";
+import { unknownKeyWords } from "../state/unknown_keys";
 import { FilterChips } from "./filter_chips";
+import { hiddenFilters } from "./hidden_filters";
 import { LaunchDays } from "./launch_days";
 import { RunsChoices } from "./runs_choices";
 
@@ -45,12 +53,18 @@ export function FailuresPage() {
     (_, kind) => kind !== "grown",
   );
   const failures = answer.value.value;
+  const complaint = unknownKeyWords(place.value.query, "the counts are");
   return (
     <>
       <div class="page-head">
         <h1>Failures</h1>
         <p class="count">what ends runs, and where</p>
       </div>
+      {complaint && (
+        <section class="banner" role="alert">
+          <p>{complaint}</p>
+        </section>
+      )}
       <Filters state={state} />
       <Pending
         answer={answer}
@@ -74,7 +88,7 @@ function Filters({ state }: { state: ListState }) {
           // While a day is typed, each one on the way is none that "back" should show again.
           onChange={(bounds) => change({ ...state, ...bounds }, hasLaunchBounds(state))}
         />
-        <FilterChips state={state} onChange={change} />
+        <FilterChips state={state} hidden={hiddenFilters(state, kKeys)} onChange={change} />
         {isFiltered(state) && <a href={hrefFor(withoutFilters(state))}>Clear filters</a>}
       </form>
     </search>
@@ -98,19 +112,12 @@ interface ToldProps {
 }
 
 function Told({ failures, state }: ToldProps) {
-  const { failed_after_data: after, ended_before: before } = failures;
+  const { ended_before: before } = failures;
   return (
     <>
       <section class="failures" aria-labelledby="causes-title">
         <h2 id="causes-title">{summaryWords(failures)}</h2>
         <Causes failures={failures} state={state} />
-        {after.runs > 0 && (
-          <p class="window-note">
-            {formatPlural(after.runs, "complete run")} had a failure behind the data, such as a
-            teardown's. Their results stand, and they count as complete; the newest is{" "}
-            <a href={`/runs/${after.newest_run}`}>run {after.newest_run}</a>.
-          </p>
-        )}
       </section>
       {failures.periods.length > 0 && (
         <section class="failures" aria-labelledby="time-title">
@@ -156,17 +163,13 @@ function Causes({ failures, state }: ToldProps) {
   ]);
   const unexplained = failures.unexplained.map((one) => [
     <>
-      <a href={runsOf(state, { status: [one.status] })}>{statusWord(one.status)}</a>
+      <a href={unexplainedRunsOf(state, one.status)}>{statusWord(one.status)}</a>
       <span class="sub">no failure found</span>
     </>,
     formatCount(one.runs),
     formatPercent(one.share),
     <Newest run={one.newest_run} at={one.newest_began_at} />,
-    <span class="wraps advice-cell">
-      {one.status === "invalid"
-        ? "Losses or gradient norms are NaN or infinite."
-        : "The logs end without a word of why: see the job's state (sacct)."}
-    </span>,
+    <span class="wraps advice-cell">See the runs: each gives the reason of its status.</span>,
   ]);
   return (
     <Table
@@ -220,7 +223,7 @@ function Nodes({ failures }: { failures: Failures }) {
       {nodes.length > 0 && (
         <p class="window-note">
           As the lines of the failures name them, which few kinds of failure do.
-          {leftOut > 0 && ` ${formatPlural(leftOut, "more node")} are left out.`}
+          {leftOut > 0 && ` ${nodesLeftOutWords(leftOut)}`}
           {!areOfAll && " Read are those of the 10,000 failed runs that were stored last."}
         </p>
       )}

@@ -4,7 +4,13 @@ import { PassingButton, summaryAround } from "../parts/passing_button";
 import { formatPlural } from "../format";
 import { kRangeKeys, type ListState, type RangeEnd, type RangeKey } from "../state/list_state";
 
-const kRangeLabels: Record<RangeKey, { title: string; scale: number; unit: string }> = {
+interface RangeLabel {
+  title: string;
+  scale: number;
+  unit: string;
+}
+
+export const kRangeLabels: Record<RangeKey, RangeLabel> = {
   speed_against_reference: { title: "speed against published", scale: 100, unit: "%" },
   mfu: { title: "MFU", scale: 100, unit: "%" },
   tokens_per_s_per_gpu: { title: "tokens/s a GPU", scale: 1, unit: "" },

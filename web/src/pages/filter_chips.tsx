@@ -1,16 +1,17 @@
 // What an address filters the runs by that has no field of its own: each can be taken away.
 import { useEffect, useRef } from "preact/hooks";
-import { addressFilters } from "../state/address_filters";
+import { addressFilters, type AddressFilter } from "../state/address_filters";
 import type { ListState } from "../state/list_state";
 import { rootList } from "../state/service";
 
 interface Props {
   state: ListState;
+  hidden?: readonly AddressFilter[]; // for which this page alone has no field
   onChange: (state: ListState) => void;
 }
 
-export function FilterChips({ state, onChange }: Props) {
-  const filters = addressFilters(state, rootList.value?.roots ?? []);
+export function FilterChips({ state, hidden = [], onChange }: Props) {
+  const filters = [...hidden, ...addressFilters(state, rootList.value?.roots ?? [])];
   const list = useRef<HTMLUListElement>(null);
   // Where a chip was taken away: the focus would be lost with its button.
   const taken = useRef<{ place: number; form: HTMLFormElement | null } | null>(null);

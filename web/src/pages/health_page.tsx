@@ -102,7 +102,7 @@ function Reading() {
   if (status.files_of_earlier_reading > 0) {
     facts.push([
       "Logs told by an earlier version",
-      `${formatCount(status.files_of_earlier_reading)}; --anew reads them again`,
+      `${formatCount(status.files_of_earlier_reading)}; --anew reads those again that have settled`,
     ]);
   }
   if (status.retention) {

@@ -5,7 +5,7 @@ import { kNoCluster } from "../cluster_words";
 import { formatCause, formatCount, formatWorkload } from "../format";
 import { countChoices } from "../state/choice_counts";
 import { clusters } from "../state/clusters";
-import { listKey, toggled, type ChoiceKey, type ListState } from "../state/list_state";
+import { kNoCause, listKey, toggled, type ChoiceKey, type ListState } from "../state/list_state";
 import type { Choices } from "../state/run_list";
 
 const kItself = (value: string) => value;
@@ -15,7 +15,11 @@ function countWord(value: string): string {
   return /^\d{1,9}$/.test(value) ? formatCount(Number(value)) : value;
 }
 
-const kWords: Record<ChoiceKey, (value: string) => string> = {
+function causeWord(value: string): string {
+  return value === kNoCause ? "no failure found" : formatCause(value);
+}
+
+export const kChoiceWords: Record<ChoiceKey, (value: string) => string> = {
   workload: formatWorkload,
   model_size: kItself,
   dtype: kItself,
@@ -23,10 +27,10 @@ const kWords: Record<ChoiceKey, (value: string) => string> = {
   gpu_count: countWord,
   release: kItself,
   cluster: (value) => (value === "none" ? kNoCluster : value),
-  failure_cause: formatCause,
+  failure_cause: causeWord,
 };
 
-const kLabels: Record<ChoiceKey, string> = {
+export const kChoiceLabels: Record<ChoiceKey, string> = {
   workload: "workload",
   model_size: "model size",
   dtype: "dtype",
@@ -45,7 +49,12 @@ interface Props {
 }
 
 export function RunsChoices({ keys, state, choices, onChange }: Props) {
-  const values: Record<ChoiceKey, readonly string[]> = { ...choices, cluster: clusters.value };
+  const causes = choices.failure_cause;
+  const values: Record<ChoiceKey, readonly string[]> = {
+    ...choices,
+    failure_cause: causes.length > 0 ? [...causes, kNoCause] : causes,
+    cluster: clusters.value,
+  };
   // Where nobody named a cluster there is nothing to choose.
   const offered = keys.filter(
     (key) => key !== "cluster" || values.cluster.length > 0 || state.cluster.length > 0,
@@ -55,11 +64,11 @@ export function RunsChoices({ keys, state, choices, onChange }: Props) {
       {offered.map((key) => (
         <ChoiceSet
           key={key}
-          label={kLabels[key]}
+          label={kChoiceLabels[key]}
           chosen={state[key]}
           values={values[key]}
           isCut={choices.cut.includes(key)}
-          word={kWords[key]}
+          word={kChoiceWords[key]}
           question={listKey({ ...state, [key]: [] })}
           count={(all, abort) => countChoices(state, key, all, abort)}
           onToggle={(value) => onChange({ ...state, [key]: toggled(state[key], value) })}

@@ -28,6 +28,9 @@ export type ChoiceKey = (typeof kChoiceKeys)[number];
 
 export const kMarks = ["none", ...kOfCompleteRuns];
 
+// Of the filter by what runs failed by: those without a cause.
+export const kNoCause = "none";
+
 // Figures that are filtered by a range, in the API's units.
 export const kRangeKeys = ["speed_against_reference", "mfu", "tokens_per_s_per_gpu"] as const;
 export type RangeKey = (typeof kRangeKeys)[number];

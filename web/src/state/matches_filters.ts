@@ -2,7 +2,14 @@
 import type { Run } from "../api/types";
 import { endedBadly, kEndedBadly } from "../ended_badly";
 import { parseInstant } from "../format";
-import { kAddressKeys, kChoiceKeys, kRangeKeys, type ListKey, type ListState } from "./list_state";
+import {
+  kAddressKeys,
+  kChoiceKeys,
+  kNoCause,
+  kRangeKeys,
+  type ListKey,
+  type ListState,
+} from "./list_state";
 
 const kMatchedKeys = ["status", ...kChoiceKeys, ...kAddressKeys] as const;
 
@@ -18,6 +25,7 @@ function isWanted(run: Run, key: Exclude<ListKey, "mark">, wanted: readonly stri
   if (key === "workload") return true; // the server knows its names, and it is that of the list
   const value = filterValue(run, key);
   if (key === "cluster" && !value) return wanted.includes("none");
+  if (key === "failure_cause" && !value) return wanted.includes(kNoCause);
   if (value === null) return false;
   if (wanted.includes(value)) return true;
   // A coarse dtype stands for the fine ones: fp8 for fp8_cs.

@@ -1,14 +1,14 @@
-// What an address of the runs page asks for that the page does not know, in words. Pure.
+// What an address of a page of runs asks for that the page does not know, in words. Pure.
 import { kKnownKeys } from "./list_state";
 import { quotedNames } from "./quoted_names";
 
-// Empty where it knows all.
-export function unknownKeyWords(query: URLSearchParams): string {
+// Empty where it knows all. `shown`: what of the page is without it.
+export function unknownKeyWords(query: URLSearchParams, shown = "the list is"): string {
   const unknown = [...new Set(query.keys())].filter((key) => !kKnownKeys.includes(key));
   if (unknown.length === 0) return "";
   const them = unknown.length === 1 ? "it" : "them";
   return (
     `The address asks for ${quotedNames(unknown)}, which this page does not know: ` +
-    `the list is as it would be without ${them}.`
+    `${shown} as it would be without ${them}.`
   );
 }
