@@ -53,7 +53,7 @@ export function FailuresPage() {
     (_, kind) => kind !== "grown",
   );
   const failures = answer.value.value;
-  const complaint = unknownKeyWords(place.value.query, "the counts are");
+  const complaint = unknownKeyWords(place.value.query);
   return (
     <>
       <div class="page-head">

@@ -2,13 +2,9 @@
 import { kKnownKeys } from "./list_state";
 import { quotedNames } from "./quoted_names";
 
-// Empty where it knows all. `shown`: what of the page is without it.
-export function unknownKeyWords(query: URLSearchParams, shown = "the list is"): string {
+// Empty where it knows all.
+export function unknownKeyWords(query: URLSearchParams): string {
   const unknown = [...new Set(query.keys())].filter((key) => !kKnownKeys.includes(key));
   if (unknown.length === 0) return "";
-  const them = unknown.length === 1 ? "it" : "them";
-  return (
-    `The address asks for ${quotedNames(unknown)}, which this page does not know: ` +
-    `${shown} as it would be without ${them}.`
-  );
+  return `The address asks for ${quotedNames(unknown)}, which this page does not know and leaves out.`;
 }
