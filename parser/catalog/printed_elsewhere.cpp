@@ -113,6 +113,7 @@ std::string batches_text(const Catalog& catalog, const std::string& document) {
     }
   }
   std::vector<std::string> texts;
+  texts.reserve(numbers.size() + ranges.size());
   for (const std::int64_t number : numbers) texts.push_back(std::to_string(number));
   texts.insert(texts.end(), ranges.begin(), ranges.end());
   return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));

@@ -12,8 +12,8 @@ namespace llmb::parser {
 namespace signs {
 namespace {
 
-// What ends a job or one process: the scheduler, memory, the GPU, numbers.
-constexpr std::array kSignsOfOne = {
+// That a run begins, has ended well, or that its script ended otherwise.
+constexpr std::array kSignsOfRuns = {
     FailureSign{"training_done", kFinish, "after training is done", ""},
     FailureSign{"training_done", kFinish, "{'train_runtime': ", ""},
     FailureSign{"training_done", kFinish, "\"run_stop\"", R"(:::MLLOG.*"status": *"success")"},
@@ -114,6 +114,10 @@ constexpr std::array kSignsOfOne = {
     failure(kStarted, " Job executing on host: ", R"(^001 \()"),
     failure(kRestarted, "'try_number': '", R"('try_number': '(?:[2-9]|\d\d))"),
 
+};
+
+// What ends a job or one process: the scheduler, memory, the GPU, numbers.
+constexpr std::array kSignsOfOne = {
     // The scheduler's own words.
     failure("time_limit", "DUE TO TIME LIMIT"),
     failure("time_limit", "longer than specified deadline"),
@@ -336,9 +340,10 @@ constexpr std::array kSignsOfOne = {
 };
 
 constexpr auto kSigns = [] {
-  constexpr std::size_t kOfOne = kSignsOfOne.size() + kSignsOfFiles.size();
+  constexpr std::size_t kOfOne = kSignsOfRuns.size() + kSignsOfOne.size() + kSignsOfFiles.size();
   std::array<FailureSign, kOfOne + kSignsOfOthers.size() + kSignsOfExceptions.size()> all;
-  auto end = std::copy(kSignsOfOne.begin(), kSignsOfOne.end(), all.begin());
+  auto end = std::copy(kSignsOfRuns.begin(), kSignsOfRuns.end(), all.begin());
+  end = std::copy(kSignsOfOne.begin(), kSignsOfOne.end(), end);
   end = std::copy(kSignsOfFiles.begin(), kSignsOfFiles.end(), end);
   end = std::copy(kSignsOfOthers.begin(), kSignsOfOthers.end(), end);
   std::copy(kSignsOfExceptions.begin(), kSignsOfExceptions.end(), end);
