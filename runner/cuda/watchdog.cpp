@@ -231,8 +231,9 @@ void Watchdog::end_all(const std::string& group, const std::string& reason) {
   std::stable_partition(standing.begin(), standing.end(),
                         [&](const auto& one) { return one->group() == group; });
   Communicators ended;
+  const std::string of_another = fmt::format("{}: {}", group, reason);
   for (const auto& one : standing) {
-    if (one->mark_ended(one->group() == group ? reason : group + ": " + reason)) {
+    if (one->mark_ended(one->group() == group ? reason : of_another)) {
       ended.push_back(one);
     }
   }

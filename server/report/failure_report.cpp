@@ -21,6 +21,7 @@ using std::chrono::sys_days;
 template <typename Item, typename Map, typename RunsOf>
 std::vector<Item> most_first(Map map, RunsOf runs_of) {
   std::vector<Item> items;
+  items.reserve(map.size());
   for (auto& [name, item] : map) items.push_back(std::move(item));
   std::stable_sort(items.begin(), items.end(),
                    [&](const Item& a, const Item& b) { return runs_of(a) > runs_of(b); });
