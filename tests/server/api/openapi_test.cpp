@@ -1,5 +1,7 @@
 // openapi.json against the routes, and against what the API really answers: every documented
 // field occurs, and no other does.
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
