@@ -25,7 +25,7 @@ constexpr std::uint32_t kGreetingMark = 0x4C4D5232;  // tells a rank from a stra
 // where there are more, the one that came first is sent away.
 constexpr std::chrono::seconds kVisit{5};
 constexpr std::size_t kStrangersMax = 256;
-constexpr std::chrono::milliseconds kBetweenTries{50};
+constexpr std::chrono::milliseconds kBetweenAccepts{50};
 
 using Challenge = RendezvousKey::Challenge;
 
@@ -168,9 +168,9 @@ class Reception {
         visitors_.pop_front();
         return {};
       }
-      if (lack.is_own_limit() || now + kBetweenTries >= deadline) throw;
+      if (lack.is_own_limit() || now + kBetweenAccepts >= deadline) throw;
     }
-    std::this_thread::sleep_for(kBetweenTries);
+    std::this_thread::sleep_for(kBetweenAccepts);
     return {};
   }
 
