@@ -18,10 +18,10 @@
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/plan/ceiling_shapes.h"
-#include "runner/plan/communicator_count.h"
 #include "runner/plan/memory_plan.h"
 #include "runner/plan/pass_graphs.h"
 #include "runner/plan/plan_text.h"
+#include "runner/plan/text_format.h"
 #include "runner/rank_run.h"
 
 namespace llmb::runner {
@@ -76,9 +76,8 @@ std::int64_t arena_bytes(const World& world, const RunSettings& settings, const 
 }
 
 std::string attention_text(const AttentionUse& use) {
-  constexpr double kMebi = 1024.0 * 1024.0;
   return fmt::format("llmb-step-runner: attention by {}, {:.3f} MiB of workspace in the plan\n",
-                     use.implementation, static_cast<double>(use.workspace_bytes) / kMebi);
+                     use.implementation, mebibytes(use.workspace_bytes));
 }
 
 template <typename T>
@@ -98,27 +97,6 @@ std::string lacking_text(const cuda::DeviceMeter& meter) {
   };
   return text("clocks, power or energy", meter.why_nothing()) +
          text("power or energy", meter.why_no_energy());
-}
-
-// What the library that ranks talk by takes beside the arena: to join its communicators, and by the
-// end, as first calls make more, with what the driver keeps of graphs.
-std::string joined_text(int communicators, std::int64_t free_before, std::int64_t planned) {
-  constexpr double kMebi = 1024.0 * 1024.0;
-  const std::int64_t free_now = cuda::memory_info().free_bytes;
-  return fmt::format(
-      "llmb-step-runner: rank 0's communicators: {}; to join took {:.1f} MiB of the device, of "
-      "{:.1f} planned; {:.1f} MiB are free\n",
-      communicators, static_cast<double>(free_before - free_now) / kMebi,
-      static_cast<double>(planned) / kMebi, static_cast<double>(free_now) / kMebi);
-}
-
-std::string taken_at_the_end_text(std::int64_t free_before) {
-  constexpr double kMebi = 1024.0 * 1024.0;
-  const std::int64_t free_now = cuda::memory_info().free_bytes;
-  return fmt::format(
-      "llmb-step-runner: after the last step communicators have taken {:.1f} MiB of the device, "
-      "with what first calls and graphs made; {:.1f} MiB are free\n",
-      static_cast<double>(free_before - free_now) / kMebi, static_cast<double>(free_now) / kMebi);
 }
 
 // In `arena` bytes of the device, and in more where these are not enough. Throws DoesNotFit where
@@ -145,11 +123,13 @@ void train_in(std::int64_t arena, cuda::Ops<T>& ops, World& world, const Options
     const int communicators = devices->communicators_joined();
     const bool tells = communicators > 0 && world.rank() == 0;
     if (tells) {
-      output.log.write(joined_text(communicators, free_before,
-                                   communicator_count(settings, 0) * kCommunicatorBytes));
+      output.log.write(
+          joined_text(settings, communicators, free_before, cuda::memory_info().free_bytes));
     }
     run->train();
-    if (tells) output.log.write(taken_at_the_end_text(free_before));
+    if (tells) {
+      output.log.write(taken_at_the_end_text(free_before, cuda::memory_info().free_bytes));
+    }
   } catch (const cuda::OutOfDeviceMemory& error) {
     throw DoesNotFit(ran_out_text(settings, run ? run->trainer().memory_use() : MemoryUse{},
                                   layout.place_of(world.rank()).pp, world.rank(), error.what()));

@@ -13,12 +13,12 @@ namespace {
 // runs.
 constexpr int kAlikeMax = 32;
 
-// As Reader::log_ends() has it; NULL where it is not known.
-std::string head_of(const char* run) {
+// As Reader::log_ends() has it.
+std::string of_head(std::string_view column, std::string_view run) {
   return fmt::format(
-      "nullif(coalesce((SELECT head_hash FROM log_cursor WHERE run_id = {0}.id),"
-      " (SELECT head_hash FROM pushed_run WHERE run_id = {0}.id)), 0)",
-      run);
+      "coalesce((SELECT {0} FROM log_cursor WHERE run_id = {1}.id),"
+      " (SELECT {0} FROM pushed_run WHERE run_id = {1}.id))",
+      column, run);
 }
 
 constexpr std::array kAlikeColumns = {"size_bytes", "step_time_s_count",
@@ -31,7 +31,10 @@ std::string looks_alike() {
   for (const char* const column : kAlikeColumns) {
     alike += fmt::format("other.{0} IS NOT DISTINCT FROM run.{0} AND ", column);
   }
-  return alike + head_of("other") + " = " + head_of("run");
+  // A head whose hash is 0 is not known.
+  return alike + fmt::format("nullif({}, 0) = {} AND {} = {}", of_head("head_hash", "other"),
+                             of_head("head_hash", "run"), of_head("head_length", "other"),
+                             of_head("head_length", "run"));
 }
 
 constexpr std::string_view kThatCountsFirst =

@@ -65,7 +65,7 @@ std::vector<StoredWord> stored_words(Connection& connection, RootId root,
     word.step_count = select.read_integer();
     word.step_time_s_mean = select.read_optional_real();
     word.reading = select.read_integer();
-    word.status = parser::run_status_from_name(select.read_text()).value_or(word.status);
+    word.status = read_status(select);
     words.push_back(std::move(word));
   }
   return words;
@@ -106,9 +106,7 @@ bool was_seen_later(const StoredWord& word, const PushSender& sender, const LogT
 // what its llmb-config says.
 bool knows_more_than_bytes(Connection& connection, const StoredWord& word, const LogTelling& log) {
   if (log.run.vanished_at && !word.is_vanished) return true;
-  const bool lacks_cause =
-      word.status == parser::RunStatus::incomplete || word.status == parser::RunStatus::no_data;
-  if (lacks_cause && parser::is_blamed(log.run.summary)) return true;
+  if (parser::has_ended_early(word.status) && parser::is_blamed(log.run.summary)) return true;
   const auto said = log.run.configuration.from(parser::ConfigSource::llmb_config);
   return !said.all().empty() &&
          said != read_configuration(connection, word.run).from(parser::ConfigSource::llmb_config);

@@ -62,8 +62,7 @@ std::vector<Reader::KnownFile> read_known_files(Statement& select) {
     file.relative_path = select.read_text();
     file.generation = select.read_integer();
     file.grown_at = select.read_text();
-    file.status =
-        parser::run_status_from_name(select.read_text()).value_or(parser::RunStatus::no_data);
+    file.status = read_status(select);
     file.has_window_source = select.read_boolean();
     file.gpu_type = select.read_optional_text().value_or("");
     file.is_vanished = select.read_boolean();

@@ -9,18 +9,19 @@
 
 #include "parser/dialects/failure_class.h"
 #include "storage/run_filter_terms.h"
+#include "storage/run_rows.h"
 #include "storage/tree_clusters.h"
 
 namespace llmb::storage {
 namespace {
 
-// In these words run_filter covers it, as in run_filter_terms.cpp.
-constexpr std::string_view kBegan = "coalesce(launched_at, first_seen_at)";
 // When the newest of a group began, and its id: instants have no blank in them. So many are added
 // that all ids have as many digits, for they are compared as text.
 constexpr std::int64_t kAddedToIds = 1'000'000'000'000'000'000;
-constexpr std::string_view kNewest =
-    "max(coalesce(launched_at, first_seen_at) || ' ' || (1000000000000000000 + id))";
+std::string newest_column() {
+  return fmt::format("max({} || ' ' || ({} + id))", kBegan, kAddedToIds);
+}
+
 constexpr std::string_view kHasEnded = "(status <> 'running' OR failure_cause <> '')";
 
 // One scan of run_filter makes the answer: a further one, for the days alone, would take as long.
@@ -36,7 +37,7 @@ Question ended_question(const SqlDialect& dialect, const RunFilter& filter) {
   std::string sql = fmt::format(
       "SELECT status, failure_cause, root_id, cluster, substr({}, 1, 10), count(*), {} FROM run{}"
       " GROUP BY 5{}",
-      kBegan, kNewest, where.sql(), groups);
+      kBegan, newest_column(), where.sql(), groups);
   return {std::move(sql), std::move(where)};
 }
 
@@ -73,7 +74,7 @@ std::vector<EndedRuns> read_ended(Connection& connection, const RunFilter& filte
   std::vector<EndedRuns> all;
   while (select.step()) {
     EndedRuns ended;
-    ended.status = parser::run_status_from_name(select.read_text()).value_or(ended.status);
+    ended.status = read_status(select);
     ended.cause = select.read_text();
     ended.root_id = select.read_integer();
     ended.cluster = select.read_optional_text();

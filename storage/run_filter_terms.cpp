@@ -166,9 +166,8 @@ class FilterTerms {
   }
 
   void add_time() {
-    // In the second words run_filter covers it: SQLite reads a generated column from the row.
     const bool is_column = may_drive_("began_at") || dialect_.without_index.empty();
-    const std::string began = is_column ? "began_at" : "coalesce(launched_at, first_seen_at)";
+    const std::string began = is_column ? "began_at" : kBegan;
     where_.add_times(filter_, began, began);
   }
 

@@ -33,6 +33,9 @@ struct Where {
 };
 
 inline constexpr const char* kNoRun = "1 = 0";
+// The column began_at, in words that run_filter covers: SQLite reads a generated column from the
+// row.
+inline constexpr const char* kBegan = "coalesce(launched_at, first_seen_at)";
 
 // SqlDialect::without_index stands before each column but those for which `may_drive` is true. With
 // several values a column drives only where `lists_may_drive`: along the order of its own index

@@ -177,7 +177,7 @@ Question PageQuestion::of_its_length(const Stretch& stretch) const {
 
 // In words that run_filter covers where it can.
 const char* PageQuestion::covered_column() const {
-  if (column_.key == RunSortKey::launched_at) return "coalesce(launched_at, first_seen_at)";
+  if (column_.key == RunSortKey::launched_at) return kBegan;
   if (column_.key == RunSortKey::failure_cause) return "nullif(failure_cause, '')";
   return column_.column;
 }

@@ -178,8 +178,7 @@ void bind_verdict(Statement& statement, const IngestBatch& batch) {
 
 void read_verdict(Statement& row, RunRecord& run) {
   RunSummary& summary = run.summary;
-  summary.status =
-      parser::run_status_from_name(row.read_text()).value_or(parser::RunStatus::no_data);
+  summary.status = read_status(row);
   summary.status_reason = row.read_text();
   summary.failure_cause = row.read_text();
   summary.silent_s = row.read_optional_real();
@@ -402,6 +401,10 @@ std::string select_run_sql() {
          join(kIdentityColumns, "") + ", " + join(kPathColumns, "") + ", " +
          join(kFactColumns, "") + ", " + join(kSummaryColumns, "") + ", " +
          join(kListedColumns, "") + " FROM run";
+}
+
+parser::RunStatus read_status(Statement& row) {
+  return parser::run_status_from_name(row.read_text()).value_or(parser::RunStatus::no_data);
 }
 
 RunRecord read_run_row(Statement& row) {

@@ -79,6 +79,8 @@ void write_cursor(Connection& connection, RunId run, const LogCursor& cursor);
 // "SELECT … FROM run" for read_run_row(); the caller adds WHERE and the rest.
 std::string select_run_sql();
 RunRecord read_run_row(Statement& row);
+// Of the row's next column; no_data for a name of another version.
+parser::RunStatus read_status(Statement& row);
 
 parser::RunConfiguration read_configuration(Connection& connection, RunId run);
 std::vector<parser::SegmentFacts> read_segments(Connection& connection, RunId run);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "parser/catalog/audit_checks.h"
+#include "parser/catalog/proxy_size.h"
 
 namespace llmb::parser {
 namespace {
@@ -156,11 +157,7 @@ class ReferenceCheck {
   }
 
   // A proxy is its model with fewer layers.
-  std::string model_size() const {
-    constexpr std::string_view kProxy = "-proxy";
-    const std::string& size = reference_.model_size;
-    return size.ends_with(kProxy) ? size.substr(0, size.size() - kProxy.size()) : size;
-  }
+  std::string model_size() const { return std::string(size_without_proxy(reference_.model_size)); }
 
   void check_mfu(const PrintedNumber& printed, const std::optional<Counting>& counting) {
     const auto refuse = [&](const std::string& reason) {

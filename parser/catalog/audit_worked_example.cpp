@@ -147,11 +147,8 @@ class ExampleCheck {
   // That of this document and configuration; null where it states none.
   const WorkedExample* step_time_of_example() const {
     for (const WorkedExample& other : catalog_.worked_examples) {
-      if (other.quantity == "step_time_s" && other.document == example_.document &&
-          other.model_size == example_.model_size && other.dtype == example_.dtype &&
-          other.gpu_type == example_.gpu_type && other.gpu_count == example_.gpu_count) {
-        return &other;
-      }
+      const bool is_step_time = other.quantity == "step_time_s";
+      if (is_step_time && are_of_one_configuration(other, example_)) return &other;
     }
     return nullptr;
   }

@@ -14,6 +14,7 @@
 #include "parser/catalog/catalog_files.h"
 #include "parser/catalog/catalog_sections.h"
 #include "parser/catalog/json_document.h"
+#include "parser/catalog/proxy_size.h"
 #include "parser/foundation/content_hash.h"
 
 namespace llmb::parser {
@@ -306,7 +307,7 @@ bool is_of_proxy(const Catalog& catalog, const Reference& reference) {
   if (const Recipe* const recipe = catalog.recipe_of(reference)) return recipe->is_proxy;
   const Workload* const workload = catalog.workload(reference.workload);
   const Model* const model = catalog.model(workload->family, reference.model_size);
-  if (model == nullptr) return reference.model_size.ends_with("-proxy");
+  if (model == nullptr) return is_proxy_size(reference.model_size);
   return reference.layer_count && *reference.layer_count < model->shape.layer_count;
 }
 

@@ -17,9 +17,7 @@ template <typename List, typename Entry>
 auto of_same_configuration(const List& list, const Entry& entry) -> decltype(list.data()) {
   if (!entry.gpu_count) return nullptr;
   const auto found = std::find_if(list.begin(), list.end(), [&](const auto& other) {
-    return other.document == entry.document && other.model_size == entry.model_size &&
-           other.dtype == entry.dtype && other.gpu_type == entry.gpu_type &&
-           other.gpu_count == *entry.gpu_count;
+    return are_of_one_configuration(other, entry);
   });
   return found == list.end() ? nullptr : &*found;
 }
@@ -63,10 +61,6 @@ std::string batch_range_text(const Recipe& row) {
 
 }  // namespace
 
-const Reference* column_of(const Catalog& catalog, const WorkedExample& example) {
-  return of_same_configuration(catalog.references, example);
-}
-
 const Reference* column_of(const Catalog& catalog, const SampleOutput& sample) {
   return of_same_configuration(catalog.references, sample);
 }
@@ -76,23 +70,20 @@ const SampleOutput* sample_of(const Catalog& catalog, const WorkedExample& examp
 }
 
 PrintedElsewhere printed_elsewhere(const Catalog& catalog, const WorkedExample& example) {
-  if (const Reference* const column = column_of(catalog, example)) {
+  if (const Reference* const column = of_same_configuration(catalog.references, example)) {
     const PrintedNumber* const figure = figure_of(*column, example.quantity);
     return {figure, figure != nullptr ? figure->text : "", place_of(*column)};
   }
   const SampleOutput* const sample = sample_of(catalog, example);
   if (sample != nullptr && example.quantity == "step_time_s" && sample->step_time_s) {
-    return {&*sample->step_time_s, figure_text(sample->step_time_s->value), place_of(*sample)};
+    return {&*sample->step_time_s, figure_text(sample->step_time_s->value),
+            fmt::format("Its sample output (line {})", sample->line)};
   }
   return {};
 }
 
 std::string place_of(const Reference& column) {
   return fmt::format("Its table (line {}, column {})", column.line, column.column);
-}
-
-std::string place_of(const SampleOutput& sample) {
-  return fmt::format("Its sample output (line {})", sample.line);
 }
 
 bool has_batch(const Catalog& catalog, const std::string& document, double batch) {

@@ -14,18 +14,24 @@ struct PrintedElsewhere {
   std::string place;                      // "Its table (line 89, column 1)"
 };
 
-// The column of the document's results table for the example's configuration; null where it has
+// Of columns, examples and sample outputs.
+template <typename Left, typename Right>
+bool are_of_one_configuration(const Left& left, const Right& right) {
+  return left.document == right.document && left.model_size == right.model_size &&
+         left.dtype == right.dtype && left.gpu_type == right.gpu_type &&
+         left.gpu_count == right.gpu_count;
+}
+
+// The column of the document's results table for the sample's configuration; null where it has
 // none, or the text does not say which configuration it is of.
-const Reference* column_of(const Catalog& catalog, const WorkedExample& example);
 const Reference* column_of(const Catalog& catalog, const SampleOutput& sample);
-// Likewise, the line of a log or a parser that the document prints.
+// Likewise for an example, the line of a log or a parser that the document prints.
 const SampleOutput* sample_of(const Catalog& catalog, const WorkedExample& example);
 
 // By the table, else by the sample output. `quantity` as in WorkedExample.
 PrintedElsewhere printed_elsewhere(const Catalog& catalog, const WorkedExample& example);
 
 std::string place_of(const Reference& column);
-std::string place_of(const SampleOutput& sample);
 
 // Whether some row of the document's configuration tables has that batch.
 bool has_batch(const Catalog& catalog, const std::string& document, double batch);

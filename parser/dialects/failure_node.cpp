@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "parser/foundation/text.h"
 #include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
@@ -23,12 +24,6 @@ constexpr auto kToldByWitnesses =
 // by remote peer", "Got completion from peer", "connect returned Connection timed out".
 constexpr auto kOfTwoNodes =
     std::to_array<std::string_view>({" peer ", "emote ", "onnect", "Broken pipe", "imed out"});
-
-bool holds_one_of(std::string_view line, const auto& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view one) {
-    return line.find(one) != std::string_view::npos;
-  });
-}
 
 }  // namespace
 

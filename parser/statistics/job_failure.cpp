@@ -9,13 +9,15 @@ constexpr std::string_view kSchedulerSays = "; the scheduler says of its job: ";
 
 }  // namespace
 
+bool has_ended_early(RunStatus status) {
+  return status == RunStatus::incomplete || status == RunStatus::no_data;
+}
+
 bool lacks_a_cause(const RunSummary& summary) {
-  const bool has_ended_early =
-      summary.status == RunStatus::incomplete || summary.status == RunStatus::no_data;
   const bool was_last_reached = summary.declared_last_iteration && summary.last_iteration &&
                                 *summary.last_iteration >= *summary.declared_last_iteration;
   const bool is_unexplained = summary.failure_cause.empty() || summary.failure_cause == "hung";
-  return has_ended_early && is_unexplained && !was_last_reached;
+  return has_ended_early(summary.status) && is_unexplained && !was_last_reached;
 }
 
 void blame(const JobFailure& failure, RunSummary& summary) {

@@ -13,6 +13,8 @@ struct JobFailure {
   std::string word;   // the scheduler's: "node_failed"
 };
 
+// As far as its status tells: before its last step, and without a word of why.
+bool has_ended_early(RunStatus status);
 // Whether blame() would change the summary.
 bool lacks_a_cause(const RunSummary& summary);
 

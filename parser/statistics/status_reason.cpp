@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "parser/foundation/plural.h"
+
 namespace llmb::parser {
 namespace {
 
 constexpr double kToldInSecondsS = 2 * 3'600;
 constexpr std::size_t kDayLength = 10;  // of "2024-01-01" in an instant's text
-
-std::string plural(std::int64_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 // "iteration 46 of 49", or "iteration 46" where the log does not say how many are meant.
 std::string reached(const StatusEvidence& evidence) {

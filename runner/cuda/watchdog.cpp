@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "runner/cuda/device_error.h"
@@ -98,14 +99,15 @@ WatchedCommunicator::Use WatchedCommunicator::use() {
 
 ncclComm_t* WatchedCommunicator::begin_split() {
   const std::lock_guard lock(mutex_);
-  return &splits_.emplace_back(nullptr);
+  if (split_) throw std::logic_error("An earlier split of " + group_ + " has not ended.");
+  return &split_.emplace(nullptr);
 }
 
 ncclComm_t WatchedCommunicator::end_split() {
   const std::lock_guard lock(mutex_);
   throw_if_ended();
-  const ncclComm_t made = splits_.back();
-  splits_.pop_back();
+  const ncclComm_t made = split_.value();
+  split_.reset();
   return made;
 }
 
@@ -161,19 +163,13 @@ void WatchedCommunicator::abort() {
   const Use last(using_, kUseEndsWithin);
   cudaSetDevice(device_);
   nccl().ncclCommAbort(comm_);
-  abort_splits();
-}
-
-// Once this one has ended nobody writes there any more.
-void WatchedCommunicator::abort_splits() {
-  for (const ncclComm_t part : splits_) {
-    if (part) nccl().ncclCommAbort(part);
-  }
+  // Nobody writes there any more.
+  if (const ncclComm_t part = split_.value_or(nullptr)) nccl().ncclCommAbort(part);
 }
 
 bool WatchedCommunicator::has_open_split() const {
   const std::lock_guard lock(mutex_);
-  return !splits_.empty();
+  return split_.has_value();
 }
 
 void WatchedCommunicator::destroy() {

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -85,7 +86,6 @@ class WatchedCommunicator : public LaunchWatch,
   };
   cudaEvent_t take_event();
   void throw_if_ended() const;  // under the lock
-  void abort_splits();
 
   const ncclComm_t comm_;
   std::string group_;  // under mutex_
@@ -98,7 +98,7 @@ class WatchedCommunicator : public LaunchWatch,
   std::deque<Call> calls_;
   std::map<Stream, Call> open_;
   std::vector<cudaEvent_t> spare_events_;
-  std::deque<ncclComm_t> splits_;
+  std::optional<ncclComm_t> split_;
   std::string failure_;
   bool is_ended_ = false;
   bool has_seen_error_ = false;

@@ -1,6 +1,7 @@
 // RankGroups: the communicators of one rank, one for every kind of group that training talks in.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,23 @@ struct RankGroups {
   Communicator& host() const { return own_host ? *own_host : *world; }
   std::vector<Communicator*> all() const;
 };
+
+// Which kind of group each talks in, in the order that they are made in.
+struct GroupOfARank {
+  GroupKind kind;
+  std::unique_ptr<Communicator> RankGroups::*group;
+};
+inline constexpr std::array<GroupOfARank, 9> kGroupsOfARank = {{
+    {GroupKind::tensor, &RankGroups::tensor},
+    {GroupKind::context, &RankGroups::context},
+    {GroupKind::data_context, &RankGroups::data_context},
+    {GroupKind::expert, &RankGroups::expert},
+    {GroupKind::expert_tensor, &RankGroups::expert_tensor},
+    {GroupKind::expert_data, &RankGroups::expert_data},
+    {GroupKind::tensor_data_context, &RankGroups::stage},
+    {GroupKind::pipeline, &RankGroups::pipeline},
+    {GroupKind::world, &RankGroups::world},
+}};
 
 // Every rank of the world makes its own; nothing is sent.
 RankGroups make_rank_groups(World& world, const Layout& layout);

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/parallel/layout.h"
+#include "runner/parallel/rank_groups.h"
 
 namespace llmb::runner {
 
@@ -14,11 +14,8 @@ int communicator_count(const RunSettings& settings, int stage) {
   if (!layout) return 0;
   const int rank = layout->rank_of(0, 0, 0, stage);
   std::set<std::vector<int>> lists;
-  for (const GroupKind kind :
-       {GroupKind::tensor, GroupKind::context, GroupKind::data_context, GroupKind::expert,
-        GroupKind::expert_tensor, GroupKind::expert_data, GroupKind::tensor_data_context,
-        GroupKind::pipeline, GroupKind::world}) {
-    std::vector<int> ranks = layout->group(kind, rank);
+  for (const GroupOfARank& one : kGroupsOfARank) {
+    std::vector<int> ranks = layout->group(one.kind, rank);
     if (ranks.size() > 1) lists.insert(std::move(ranks));
   }
   constexpr int kDirections = 2;

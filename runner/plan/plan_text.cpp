@@ -327,20 +327,16 @@ std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, i
   std::string text = "llmb-step-runner: memory of this rank (stage " + number(stage) +
                      ") in MiB, counted and planned: ";
   const auto add = [&](const char* what, std::int64_t counted, std::int64_t planned) {
-    constexpr double kMebi = 1024.0 * 1024.0;
-    text += text_of("%s %.3f and %.3f, ", what, static_cast<double>(counted) / kMebi,
-                    static_cast<double>(planned) / kMebi);
+    text += text_of("%s %.3f and %.3f, ", what, mebibytes(counted), mebibytes(planned));
   };
   add("parameters", use.parameters, plan.parameters);
   add("gradients", use.gradients, plan.gradients);
   add("optimizer", use.optimizer, plan.optimizer);
   add("activations at most", use.activations_max, plan.activations);
-  constexpr double kMebi = 1024.0 * 1024.0;
-  text += text_of("with what a pass needs while it runs %.3f",
-                  static_cast<double>(use.tensors_max) / kMebi);
+  text += text_of("with what a pass needs while it runs %.3f", mebibytes(use.tensors_max));
   if (settings.backend == Backend::cuda) {
     const std::int64_t planned = plan.activations + plan.pass + plan.logits;
-    text += text_of(" and %.3f", static_cast<double>(planned) / kMebi);
+    text += text_of(" and %.3f", mebibytes(planned));
   }
   if (settings.spec.is_moe() && settings.sizes.ep > 1) {
     text += "; rows of its experts at most " + number(use.expert_rows_max) + ", " +
@@ -351,11 +347,26 @@ std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, i
 }
 
 std::string graph_memory_text(const RunSettings& settings, std::int64_t device_bytes, int stage) {
-  constexpr double kMebi = 1024.0 * 1024.0;
   const StageBytes plan = make_memory_plan(settings).stages.at(static_cast<std::size_t>(stage));
   return text_of("; the driver took %.1f MiB of the device for them, of %.1f planned",
-                 static_cast<double>(device_bytes) / kMebi,
-                 static_cast<double>(plan.graphs) / kMebi);
+                 mebibytes(device_bytes), mebibytes(plan.graphs));
+}
+
+std::string joined_text(const RunSettings& settings, int communicators, std::int64_t free_before,
+                        std::int64_t free_now) {
+  const StageBytes plan = make_memory_plan(settings).stages.at(0);
+  return text_of(
+      "llmb-step-runner: rank 0's communicators: %d; to join took %.1f MiB of the device, of "
+      "%.1f planned; %.1f MiB are free\n",
+      communicators, mebibytes(free_before - free_now), mebibytes(plan.communicators),
+      mebibytes(free_now));
+}
+
+std::string taken_at_the_end_text(std::int64_t free_before, std::int64_t free_now) {
+  return text_of(
+      "llmb-step-runner: after the last step communicators have taken %.1f MiB of the device, "
+      "with what first calls and graphs made; %.1f MiB are free\n",
+      mebibytes(free_before - free_now), mebibytes(free_now));
 }
 
 std::string expert_rows_text(const RunSettings& settings, std::int64_t rows, int rank,

@@ -25,4 +25,9 @@ std::string gib(std::int64_t bytes) {
   return text_of(value < 0.1 && bytes > 0 ? "%.4f" : "%.2f", value);
 }
 
+double mebibytes(std::int64_t bytes) {
+  constexpr double kMebibyte = 1024.0 * 1024.0;
+  return static_cast<double>(bytes) / kMebibyte;
+}
+
 }  // namespace llmb::runner

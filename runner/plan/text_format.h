@@ -1,4 +1,4 @@
-// printf's formats as strings, and bytes as GiB.
+// printf's formats as strings, and bytes as GiB and MiB.
 #pragma once
 
 #include <cstdint>
@@ -10,5 +10,7 @@ namespace llmb::runner {
 
 // "12.34"; of less than 0.1 GiB more decimals.
 std::string gib(std::int64_t bytes);
+
+double mebibytes(std::int64_t bytes);
 
 }  // namespace llmb::runner

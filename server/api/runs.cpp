@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <span>
 #include <utility>
 
 #include "server/api/cursor.h"
@@ -93,18 +92,14 @@ http::Response get_run(Context& context, const http::Request& request) {
     struct Answer {
       std::optional<storage::RunRecord> run;
       report::RootPaths roots;
-      report::RunRelations relations;
     };
     const Answer answer = context.readers.with_reader([&](storage::Reader& reader) {
       auto run = reader.run(id);
       if (!run) throw absent_run(reader, id);
-      Answer found{std::move(run), report::root_paths(reader.roots()), relations};
-      const auto originals = report::originals_of(reader, std::span(&*found.run, 1));
-      found.relations.original = report::original_in(originals, id);
-      return found;
+      return Answer{std::move(run), report::root_paths(reader.roots())};
     });
     const std::string body =
-        to_text(report::run_details_json(*answer.run, answer.roots, answer.relations));
+        to_text(report::run_details_json(*answer.run, answer.roots, relations));
     return {std::make_shared<const std::string>(body), {}};
   });
 }

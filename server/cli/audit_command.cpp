@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "parser/catalog/audit.h"
+#include "parser/foundation/plural.h"
 #include "server/cli/catalog_option.h"
 #include "server/cli/exit_codes.h"
 #include "server/report/catalog_json.h"
@@ -84,21 +85,18 @@ std::string percent_text(double share) {
   return (share > 0 ? "+" : "") + std::string(text.data(), end) + " %";
 }
 
-std::string plural(std::int64_t count, std::string_view what) {
-  return std::to_string(count) + ' ' + std::string(what) + (count == 1 ? "" : "s");
-}
-
 void write_counts(std::string_view what, const parser::AuditCounts& counts) {
   if (counts.figures_checked == 0 && counts.unchecked == 0) return;
-  std::cout << what << ": " << plural(counts.figures_checked, "figure") << " checked, "
-            << plural(counts.findings, "finding") << ", " << counts.unchecked << " not checkable\n";
+  std::cout << what << ": " << parser::plural(counts.figures_checked, "figure") << " checked, "
+            << parser::plural(counts.findings, "finding") << ", " << counts.unchecked
+            << " not checkable\n";
 }
 
 void write_unchecked(const parser::Audit& audit) {
   std::map<std::string, std::int64_t> counts;
   for (const auto& figure : audit.unchecked) ++counts[figure.quantity + ": " + figure.reason];
   for (const auto& [what, count] : counts) {
-    std::cout << "  not checkable, " << plural(count, "figure") << " of " << what << '\n';
+    std::cout << "  not checkable, " << parser::plural(count, "figure") << " of " << what << '\n';
   }
 }
 

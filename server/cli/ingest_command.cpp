@@ -122,17 +122,12 @@ int ingest_once(ingest::Ingest& ingest, bool reads_anew, const StopSignals& sign
 
 // Why --anew left some as they are.
 std::string left_by_anew(const ingest::IngestStatus& status) {
-  const ingest::RereadsLeft& left = status.rereads_left;
-  const std::int64_t others =
-      status.files_of_earlier_reading - left.too_long - left.of_another_text - left.unreadable;
   std::string text;
-  const auto add = [&](std::int64_t count, const char* why) {
-    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", count, why);
-  };
-  add(left.too_long, "for a text longer than 256 MiB");
-  add(left.of_another_text, "whose compressed form is of another text");
-  add(left.unreadable, "that could not be read");
-  add(others, "that may still grow or were not come to");
+  for (const ingest::RereadRefusal refusal : ingest::kRereadRefusals) {
+    const std::int64_t count = status.rereads_left.of(refusal);
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", count, ingest::refusal_words(refusal));
+  }
   return text;
 }
 
@@ -285,7 +280,7 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
   command->add_option("ROOT", arguments->roots,
                       "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH, else every folder "
                       "in $LLMB_INSTALL/workloads)");
-  command->footer(
+  command->footer(fmt::format(
       "Examples:\n"
       "  llmb-report ingest --once --db runs.db $LLMB_WORKLOAD\n"
       "  llmb-report ingest --follow /data/cluster-a /data/cluster-b\n"
@@ -296,14 +291,15 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       "have changed since (`llmb-report doctor` counts them), once they have settled: their jobs\n"
       "have ended, or they have been silent for ten minutes or more. Each is replaced as a whole,\n"
       "so that it may be stopped, and goes on; runs keep their ids. A log that is gone, or whose\n"
-      "text is longer than 256 MiB, stays as it is; --once says of how many, and why. Name the\n"
+      "text is longer than {}, stays as it is; --once says of how many, and why. Name the\n"
       "same trees, with the same options, as when they were read first.\n"
       "Links inside a tree are not followed, but for `experiments` and `results` directly in it;\n"
       "one that leads out of it is named. With --push the database is the spool of what the\n"
       "server lacks: it may be away for days. --once ends when the server has all, or, with exit\n"
       "status 1, at once where it refuses the token, and where it took nothing for a minute\n"
       "(--push-patience). The server is `llmb-report serve --receive`, the\n"
-      "token one of the scope ingest, and read anew each time.");
+      "token one of the scope ingest, and read anew each time.",
+      ingest::whole_read_max_text()));
   command->callback([arguments, &exit_code] { exit_code = run_ingest(*arguments); });
 }
 

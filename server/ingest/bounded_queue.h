@@ -48,7 +48,6 @@ class BoundedQueue {
   }
 
   // As push_at_once(), behind what is pushed otherwise, now or later, but for a turn now and then.
-  // For pop() only.
   bool push_at_once_for_later(T item) {
     const std::lock_guard lock(mutex_);
     if (is_closed_) return false;
@@ -60,13 +59,9 @@ class BoundedQueue {
   // Waits for the first item. Nothing: closed, and all that was in it has been taken.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
-    not_empty_.wait(lock, [&] { return is_closed_ || !items_.empty() || !later_.empty(); });
-    const bool is_turn_of_later = !later_.empty() && (items_.empty() || passed_ >= kTurnAfter);
-    std::deque<T>& from = is_turn_of_later ? later_ : items_;
-    if (from.empty()) return std::nullopt;
-    passed_ = is_turn_of_later || later_.empty() ? 0 : passed_ + 1;
-    std::optional<T> item(std::move(from.front()));
-    from.pop_front();
+    not_empty_.wait(lock, [&] { return is_closed_ || has_items(); });
+    if (!has_items()) return std::nullopt;
+    std::optional<T> item(take_next());
     not_full_.notify_one();
     return item;
   }
@@ -75,26 +70,24 @@ class BoundedQueue {
   // Empty: nothing came, or it is closed and all are taken.
   std::vector<T> pop_many(std::size_t most, std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
-    not_empty_.wait_for(lock, patience, [&] { return is_closed_ || !items_.empty(); });
+    not_empty_.wait_for(lock, patience, [&] { return is_closed_ || has_items(); });
     std::vector<T> taken;
-    taken.reserve(std::min(items_.size(), most));  // from here on nothing can fail, or be lost
-    while (!items_.empty() && taken.size() < most) {
-      taken.push_back(std::move(items_.front()));
-      items_.pop_front();
-    }
+    // From here on nothing can fail, or be lost.
+    taken.reserve(std::min(items_.size() + later_.size(), most));
+    while (has_items() && taken.size() < most) taken.push_back(take_next());
     not_full_.notify_all();
     return taken;
   }
 
   bool is_empty() const {
     const std::lock_guard lock(mutex_);
-    return items_.empty();
+    return !has_items();
   }
 
   // It is closed, and all that was in it has been taken.
   bool is_over() const {
     const std::lock_guard lock(mutex_);
-    return is_closed_ && items_.empty();
+    return is_closed_ && !has_items();
   }
 
   // Nothing can be pushed any more; what is inside can still be taken, unless `discard`.
@@ -111,6 +104,18 @@ class BoundedQueue {
 
  private:
   static constexpr int kTurnAfter = 16;
+
+  bool has_items() const { return !items_.empty() || !later_.empty(); }
+
+  // Of items that are there.
+  T take_next() {
+    const bool is_turn_of_later = !later_.empty() && (items_.empty() || passed_ >= kTurnAfter);
+    std::deque<T>& from = is_turn_of_later ? later_ : items_;
+    passed_ = is_turn_of_later || later_.empty() ? 0 : passed_ + 1;
+    T item(std::move(from.front()));
+    from.pop_front();
+    return item;
+  }
 
   std::size_t items_max_;
   mutable std::mutex mutex_;

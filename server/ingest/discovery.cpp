@@ -313,11 +313,7 @@ void Discovery::take_vanished(const FileOutcome& outcome) {
 
 void Discovery::tell_refusal(FileIndex index) {
   const FileState& file = files_.at(index);
-  const char* why = "it cannot be read";
-  if (file.refusal == RereadRefusal::too_long) why = "its text is longer than 256 MiB";
-  if (file.refusal == RereadRefusal::of_another_text)
-    why = "its compressed form is of another text";
-  reports_.leaves_as_told(file.relative_path, why);
+  reports_.leaves_as_told(file.relative_path, refusal_words(file.refusal));
 }
 
 void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {

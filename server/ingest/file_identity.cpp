@@ -28,6 +28,11 @@ parser::Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t le
   return bytes;
 }
 
+bool looks_untouched(const FileFacts& facts, const storage::LogCursor& cursor,
+                     const storage::TailState& state) {
+  return facts.inode == cursor.inode && facts.modified_ns / 1'000 == state.modified_us;
+}
+
 parser::Result<Identity> check_identity(int fd, const storage::LogCursor& cursor) {
   // Of a log that was empty, or held no complete line, nothing was read that could differ.
   if (cursor.offset == 0) return Identity::same;

@@ -9,6 +9,7 @@
 #include "parser/result.h"
 #include "server/ingest/root_directory.h"
 #include "storage/records.h"
+#include "storage/tail_state.h"
 
 namespace llmb::ingest {
 
@@ -23,6 +24,11 @@ enum class Identity {
 
 // Reads at most kHeadLength + kTailLength bytes. Fails on an I/O error.
 parser::Result<Identity> check_identity(int fd, const storage::LogCursor& cursor);
+
+// By its inode and its time of modification the file is as it was at `state`; its size is not
+// asked.
+bool looks_untouched(const FileFacts& facts, const storage::LogCursor& cursor,
+                     const storage::TailState& state);
 
 // Sets the hashes and lengths for a cursor whose offset is set. A head shorter than kHeadLength
 // is extended with what has been committed since, when it is `same`.

@@ -52,10 +52,7 @@ void FileTable::drop_outdated() {
 void FileTable::count_reading(const FileState& file, int sign) {
   if (!file.is_told_by_earlier_reading()) return;
   sums_.of_earlier_reading += sign;
-  RereadsLeft& left = sums_.rereads_left;
-  left.too_long += file.refusal == RereadRefusal::too_long ? sign : 0;
-  left.of_another_text += file.refusal == RereadRefusal::of_another_text ? sign : 0;
-  left.unreadable += file.refusal == RereadRefusal::unreadable ? sign : 0;
+  sums_.rereads_left.of(file.refusal) += sign;
 }
 
 template <typename Change>

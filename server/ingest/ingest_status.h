@@ -8,16 +8,10 @@
 #include <vector>
 
 #include "server/ingest/clock.h"
+#include "server/ingest/reread_refusal.h"
 #include "storage/records.h"
 
 namespace llmb::ingest {
-
-// Of the logs that an earlier reading told, those that --anew leaves as they are, by why.
-struct RereadsLeft {
-  std::int64_t too_long = 0;
-  std::int64_t of_another_text = 0;
-  std::int64_t unreadable = 0;
-};
 
 // One root, as its own threads report it.
 struct RootStatus {

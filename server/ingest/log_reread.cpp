@@ -4,21 +4,21 @@
 
 #include "parser/foundation/instant.h"
 #include "parser/statistics/status_reason.h"
+#include "server/ingest/file_identity.h"
 #include "server/ingest/log_worker.h"
 
 namespace llmb::ingest {
 namespace {
 
-WorkResult left_as_it_is(const ReadJob& job, RereadRefusal refusal) {
-  WorkResult result;
-  result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);
-  result.outcome.refusal = refusal;
-  return result;
-}
-
 WorkResult ended(FileOutcome::Kind kind, const ReadJob& job, std::string error = {}) {
   WorkResult result;
   result.outcome = make_outcome(kind, job, std::move(error));
+  return result;
+}
+
+WorkResult left_as_it_is(const ReadJob& job, RereadRefusal refusal) {
+  WorkResult result = ended(FileOutcome::Kind::unchanged, job);
+  result.outcome.refusal = refusal;
   return result;
 }
 
@@ -29,8 +29,7 @@ std::uint64_t told_size(const storage::TailState& state, const storage::LogCurso
 
 bool is_file_as_settled(const OpenLog& log, const storage::TailState& state,
                         const storage::LogCursor& cursor) {
-  return state.settled_size != 0 && log.facts.inode == cursor.inode &&
-         log.facts.modified_ns / 1'000 == state.modified_us;
+  return state.settled_size != 0 && looks_untouched(log.facts, cursor, state);
 }
 
 bool is_text_as_told(const LogTail& tail, const storage::TailState& state,
@@ -70,12 +69,8 @@ WorkResult LogWorker::reread(const ReadJob& job, const OpenLog& log,
   struct stat status {};
   if (fstat(*text, &status) != 0) return left_as_it_is(job, RereadRefusal::unreadable);
   if (static_cast<std::uint64_t>(status.st_size) != told_size(*state, before)) return other(false);
-  TailOptions options;
+  TailOptions options = tail_options(log);
   options.is_reread = true;
-  options.stop = &links_.stop;
-  options.bytes_read = &links_.bytes_read;
-  options.watch = &links_.watch;
-  if (log.is_packed()) options.packed_file = log.facts;
   auto tail = LogTail::read(*text, before, options);
   if (!tail) return left_as_it_is(job, RereadRefusal::unreadable);
   const bool is_same_log = tail->verdict() == LogTail::Verdict::reread;
@@ -88,28 +83,27 @@ WorkResult LogWorker::reread(const ReadJob& job, const OpenLog& log,
 }
 
 // That a run hangs is told in time, and nothing is told to hang that nobody saw hang.
-std::optional<parser::Silence> LogWorker::kept_silence(const LogMemory& before, double typical_s) {
-  const auto record = database_.run(before.run);
-  if (!record) return std::nullopt;
-  const std::chrono::duration<double> quiet = links_.clock.steady() - before.silent_since;
-  const auto told_s = record->summary.silent_s;
+std::optional<parser::Silence> LogWorker::kept_silence(const storage::RunRecord& told,
+                                                       SteadyTime silent_since,
+                                                       double typical_s) const {
+  const std::chrono::duration<double> quiet = links_.clock.steady() - silent_since;
+  const auto told_s = told.summary.silent_s;
   if (!told_s && quiet.count() < parser::kHungLessThanS) return std::nullopt;
   parser::Silence silence = {told_s.value_or(quiet.count()), typical_s};
-  silence.since = std::chrono::floor<parser::Instant::duration>(
-      wall_time_of(links_.clock, before.silent_since));
+  silence.since =
+      std::chrono::floor<parser::Instant::duration>(wall_time_of(links_.clock, silent_since));
   return silence;
 }
 
-void LogWorker::keep_configuration(const ReadJob& job, parser::RunConfiguration& configuration) {
-  const auto record = database_.run(job.memory.run);
-  if (!record) return;
+void LogWorker::keep_configuration(const storage::RunRecord& told, const ReadJob& job,
+                                   parser::RunConfiguration& configuration) {
   // Of a llmb-config that is gone, or that cannot be understood any more.
   if (configuration.from(parser::ConfigSource::llmb_config).all().empty()) {
-    configuration.merge(record->configuration.from(parser::ConfigSource::llmb_config));
+    configuration.merge(told.configuration.from(parser::ConfigSource::llmb_config));
   }
   // Of a tree whose GPU was named when it was read first.
   if (!job.gpu_type.empty()) return;
-  const auto gpu_type = record->configuration.from(parser::ConfigSource::path).value("gpu_type");
+  const auto gpu_type = told.configuration.from(parser::ConfigSource::path).value("gpu_type");
   if (gpu_type) configuration.fill_in("gpu_type", *gpu_type, parser::ConfigSource::path);
 }
 

@@ -26,15 +26,6 @@
 namespace llmb::ingest {
 namespace {
 
-// What is known of the file by now. Of what is read once more it is known already; a compressed
-// form is not the log's file.
-void see_file(const LogTail& tail, LogMemory& memory) {
-  memory.inode = tail.file().inode;
-  memory.modified_ns_seen = tail.file().modified_ns;
-  memory.size_seen = tail.size_seen();
-  memory.was_read_to_end |= tail.reached_end();
-}
-
 constexpr std::size_t kConfigBytesMax = 1 << 20;
 constexpr std::size_t kConfigsKept = 256;
 
@@ -77,6 +68,24 @@ std::vector<parser::StepSample> merged_samples(std::vector<parser::StepSample> s
 // Before the window is reached there is no mean over it.
 double mean_step_time_s(const parser::RunSummary& summary, double typical_s) {
   return summary.step_time_s ? summary.step_time_s->mean : typical_s;
+}
+
+// How the log's file stands after what was read of it; what is told of its run is not in it yet.
+FileOutcome outcome_of_read(const ReadJob& job, const LogTail& tail) {
+  FileOutcome outcome = make_outcome(FileOutcome::Kind::unchanged, job);
+  outcome.size_bytes = tail.file().size_bytes;
+  outcome.reached_end = tail.reached_end();
+  LogMemory& memory = outcome.memory;
+  if (tail.verdict() == LogTail::Verdict::rewritten) ++memory.generation;
+  memory.offset = tail.cursor().offset;
+  memory.window_is_judged = true;
+  // Of what is read once more the file is known already, and a compressed form is not the log's.
+  if (job.is_reread) return outcome;
+  memory.inode = tail.file().inode;
+  memory.modified_ns_seen = tail.file().modified_ns;
+  memory.size_seen = tail.size_seen();
+  memory.was_read_to_end |= tail.reached_end();
+  return outcome;
 }
 
 }  // namespace
@@ -143,13 +152,9 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
       return result;
     }
   }
-  TailOptions options;
+  TailOptions options = tail_options(log);
   options.shrink_is_believed = job.shrink_is_believed;
   options.checks_content = job.checks_content;
-  options.stop = &links_.stop;
-  options.bytes_read = &links_.bytes_read;
-  options.watch = &links_.watch;
-  if (log.is_packed()) options.packed_file = log.facts;
   const auto text = texts_.of(log, goes_on());
   if (!text) {
     const auto kind = links_.stop ? FileOutcome::Kind::postponed : FileOutcome::Kind::failed;
@@ -164,6 +169,15 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
   }
   if (tail->reached_end()) texts_.forget();
   return assemble(job, before, *tail, std::move(path), job_end);
+}
+
+TailOptions LogWorker::tail_options(const OpenLog& log) const {
+  TailOptions options;
+  options.stop = &links_.stop;
+  options.bytes_read = &links_.bytes_read;
+  options.watch = &links_.watch;
+  if (log.is_packed()) options.packed_file = log.facts;
+  return options;
 }
 
 std::function<bool()> LogWorker::goes_on() const {
@@ -212,7 +226,7 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, cons
   const auto state = storage::decode_tail_state(cursor.parser_state);
   if (!state) return std::nullopt;
   const FileFacts& facts = log.facts;
-  if (facts.inode != cursor.inode || facts.modified_ns / 1'000 != state->modified_us) return {};
+  if (!looks_untouched(facts, cursor, *state)) return {};
   // How long a compressed log's text is, is not known before it is unpacked.
   const bool is_settled =
       state->settled_size != 0 && (log.is_packed() || state->settled_size == facts.size_bytes);
@@ -265,13 +279,18 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const storage::RunId known_run = is_new ? 0 : job.memory.run;
   parser::RunConfiguration configuration = configuration_of(job, path);
   configuration.merge(parser::stated_configuration(tail.facts()));
-  if (job.is_reread) keep_configuration(job, configuration);
+  std::optional<storage::RunRecord> told;
+  if (job.is_reread) told = database_.run(job.memory.run);
+  if (told) keep_configuration(*told, job, configuration);
   configuration.fill_in("gpu_type", job.gpu_type, parser::ConfigSource::path);
   const SteadyTime silent_since = silent_since_when(job, tail);
   const auto quiet = links_.clock.steady() - silent_since;
   const double typical_s = typical_step_time_s(known_run, tail.samples());
   std::optional<parser::Silence> silence;
-  if (tail.reached_end()) silence = found_silence(job, silent_since, typical_s);
+  if (tail.reached_end()) {
+    if (!job.is_reread) silence = found_silence(job, silent_since, typical_s);
+    if (told) silence = kept_silence(*told, silent_since, typical_s);
+  }
   auto judgement = judge(tail, configuration, known_run, true, silence);
   const double mean_s = mean_step_time_s(judgement.summary, typical_s);
   // Should more come after all, the line that was not complete is read again.
@@ -284,20 +303,14 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   }
 
   FileOutcome& outcome = result.outcome;
-  outcome = make_outcome(FileOutcome::Kind::unchanged, job);
-  outcome.size_bytes = tail.file().size_bytes;
-  outcome.reached_end = tail.reached_end();
+  outcome = outcome_of_read(job, tail);
   LogMemory& memory = outcome.memory;
-  if (is_rewritten) ++memory.generation;
-  memory.offset = tail.cursor().offset;
   memory.silent_since = silent_since;
   memory.step_time_s_mean = static_cast<float>(mean_s);
   memory.step_time_s_typical = static_cast<float>(typical_s);
   memory.job_has_ended = job_has_ended(tail.facts(), judgement.summary);
   memory.is_settled = is_over;
   memory.silence_is_judged = silence.has_value();
-  memory.window_is_judged = true;
-  if (!job.is_reread) see_file(tail, memory);
   if (is_new) memory.is_of_earlier_reading = false;
 
   const auto listed = listed_result(links_.catalog, judgement, configuration, tail.facts());
@@ -380,7 +393,6 @@ SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail)
 std::optional<parser::Silence> LogWorker::found_silence(const ReadJob& job, SteadyTime silent_since,
                                                         double typical_s) {
   const LogMemory& before = job.memory;
-  if (job.is_reread) return kept_silence(before, typical_s);
   const auto quiet = links_.clock.steady() - silent_since;
   if (quiet < hung_limit(typical_s)) return std::nullopt;
   parser::Silence silence = {std::chrono::duration<double>(quiet).count(), typical_s};

@@ -46,6 +46,7 @@ class LogWorker {
   std::optional<FileOutcome> unchanged_outcome(const ReadJob& job, const OpenLog& log,
                                                const storage::LogCursor& cursor,
                                                const std::optional<JobEnd>& job_end);
+  TailOptions tail_options(const OpenLog& log) const;
   std::function<bool()> goes_on() const;  // while it unpacks a log
   SteadyTime silent_since_when(const ReadJob& job, const LogTail& tail) const;
   std::optional<parser::Silence> found_silence(const ReadJob& job, SteadyTime silent_since,
@@ -67,9 +68,11 @@ class LogWorker {
   // that is no more as it was settled is read as ever.
   WorkResult reread(const ReadJob& job, const OpenLog& log, const storage::LogCursor& before);
   // What was told of the log's silence: by the same bytes it is not told anew.
-  std::optional<parser::Silence> kept_silence(const LogMemory& before, double typical_s);
+  std::optional<parser::Silence> kept_silence(const storage::RunRecord& told,
+                                              SteadyTime silent_since, double typical_s) const;
   // What is stored of the run that may come from nowhere else by now.
-  void keep_configuration(const ReadJob& job, parser::RunConfiguration& configuration);
+  static void keep_configuration(const storage::RunRecord& told, const ReadJob& job,
+                                 parser::RunConfiguration& configuration);
   const parser::RunConfiguration& llmb_config(const ReadJob& job);
 
   storage::Reader database_;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "server/ingest/log_memory.h"
+#include "server/ingest/reread_refusal.h"
 #include "server/ingest/root_directory.h"
 
 namespace llmb::ingest {
@@ -15,18 +16,6 @@ using FileIndex = std::uint32_t;  // into discovery's FileTable
 
 // How the reason begins of a log that --once parks, though it may be read another time.
 inline constexpr std::string_view kNotReadYet = "not read yet: ";
-
-// A log that is read again as a whole has so long a text at most, and so have those of a root that
-// are under way together: what is read of them is in memory until it is stored.
-inline constexpr std::uint64_t kWholeReadBytesMax = std::uint64_t{256} << 20U;
-
-// Why a log that an earlier reading told stays as it is.
-enum class RereadRefusal : std::uint8_t {
-  none,
-  too_long,         // for a whole read
-  of_another_text,  // its compressed form is
-  unreadable,
-};
 
 struct ReadJob {
   enum class Kind {

@@ -94,10 +94,11 @@ void RootReports::keeps_compressed(const std::string& relative_path) {
        root_.path, relative_path);
 }
 
-void RootReports::leaves_as_told(const std::string& relative_path, const std::string& why) {
-  if (!may_log_again("logs of an earlier reading: " + why)) return;
-  warn("{}/{}: stays as an earlier version told it: {}; so may others of this root", root_.path,
-       relative_path, why);
+void RootReports::leaves_as_told(const std::string& relative_path,
+                                 const std::string& refusal_words) {
+  if (!may_log_again("logs of an earlier reading " + refusal_words)) return;
+  warn("{}/{}: a log {} stays as an earlier version told it; so may others of this root",
+       root_.path, relative_path, refusal_words);
 }
 
 void RootReports::leaves_link(const std::string& relative_path) {

@@ -36,7 +36,7 @@ class RootReports {
   // Of all such logs of the root one is named.
   void leaves_compressed(const std::string& relative_path);
   void keeps_compressed(const std::string& relative_path);
-  void leaves_as_told(const std::string& relative_path, const std::string& why);
+  void leaves_as_told(const std::string& relative_path, const std::string& refusal_words);
   void leaves_link(const std::string& relative_path);
   void vanished(const std::string& relative_path);
   void returned(const std::string& relative_path);

@@ -11,9 +11,9 @@ void add(IngestStatus& status, const RootStatus& root) {
   status.files_pending += root.files_pending;
   status.files_parked += root.files_parked;
   status.files_of_earlier_reading += root.files_of_earlier_reading;
-  status.rereads_left.too_long += root.rereads_left.too_long;
-  status.rereads_left.of_another_text += root.rereads_left.of_another_text;
-  status.rereads_left.unreadable += root.rereads_left.unreadable;
+  for (const RereadRefusal refusal : kRereadRefusals) {
+    status.rereads_left.of(refusal) += root.rereads_left.of(refusal);
+  }
   status.bytes_pending += root.bytes_pending;
   if (!root.error.empty()) status.root_errors.push_back(root.error);
   status.roots.push_back(root);

@@ -28,8 +28,14 @@ std::vector<Item> most_first(Map map, RunsOf runs_of) {
   return items;
 }
 
-std::int64_t counted_runs(const auto& item) {
-  return item.counted.runs;
+constexpr auto kCountedRuns = [](const auto& item) { return item.counted.runs; };
+
+// Those with a cause failed, whatever their status says: such as hang run.
+enum class RunEnd { failed, complete, unexplained };
+
+RunEnd end_of(const storage::EndedRuns& ended) {
+  if (!ended.cause.empty()) return RunEnd::failed;
+  return ended.status == parser::RunStatus::complete ? RunEnd::complete : RunEnd::unexplained;
 }
 
 void add_ended(const storage::FailureCounts& counts, FailureReport& report) {
@@ -42,14 +48,15 @@ void add_ended(const storage::FailureCounts& counts, FailureReport& report) {
     cluster.cluster = cluster_name;
     cluster.ended += ended.counted.runs;
     report.ended += ended.counted.runs;
-    if (!ended.cause.empty()) {
+    const RunEnd end = end_of(ended);
+    if (end == RunEnd::failed) {
       FailureReport::Cause& cause = causes[ended.cause];
       cause.cause = ended.cause;
       cause.counted.add(ended.counted);
       if (ended.status == parser::RunStatus::running) cause.running += ended.counted.runs;
-      cluster.failed.add(ended.counted);
+      cluster.failed += ended.counted.runs;
       report.failed += ended.counted.runs;
-    } else if (ended.status == parser::RunStatus::complete) {
+    } else if (end == RunEnd::complete) {
       report.complete += ended.counted.runs;
     } else {
       FailureReport::Unexplained& status = unexplained[ended.status];
@@ -57,12 +64,10 @@ void add_ended(const storage::FailureCounts& counts, FailureReport& report) {
       status.counted.add(ended.counted);
     }
   }
-  report.causes = most_first<FailureReport::Cause>(
-      std::move(causes), [](const auto& cause) { return counted_runs(cause); });
-  report.unexplained = most_first<FailureReport::Unexplained>(
-      std::move(unexplained), [](const auto& status) { return counted_runs(status); });
+  report.causes = most_first<FailureReport::Cause>(std::move(causes), kCountedRuns);
+  report.unexplained = most_first<FailureReport::Unexplained>(std::move(unexplained), kCountedRuns);
   report.clusters = most_first<FailureReport::Cluster>(
-      std::move(clusters), [](const auto& cluster) { return cluster.failed.runs; });
+      std::move(clusters), [](const auto& cluster) { return cluster.failed; });
 }
 
 // A run counts for one node: it has one line.
@@ -76,8 +81,7 @@ void add_nodes(const storage::FailureCounts& counts, FailureReport& report) {
     node.counted.add({1, line.run, line.began_at});
     ++node.causes[line.cause];
   }
-  report.nodes = most_first<FailureReport::Node>(
-      std::move(nodes), [](const auto& node) { return counted_runs(node); });
+  report.nodes = most_first<FailureReport::Node>(std::move(nodes), kCountedRuns);
   report.nodes_are_of_all = counts.lines_are_of_all;
   if (report.nodes.size() <= kFailureNodesMax) return;
   report.nodes_left_out = static_cast<std::int64_t>(report.nodes.size() - kFailureNodesMax);
@@ -155,11 +159,9 @@ void add_periods(const storage::FailureCounts& counts, FailureReport& report) {
       continue;
     }
     period->ended += runs;
-    if (!day.counts->cause.empty()) {
-      period->failed += runs;
-    } else if (day.counts->status == parser::RunStatus::complete) {
-      period->complete += runs;
-    }
+    const RunEnd end = end_of(*day.counts);
+    if (end == RunEnd::failed) period->failed += runs;
+    if (end == RunEnd::complete) period->complete += runs;
   }
 }
 

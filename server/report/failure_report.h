@@ -28,7 +28,7 @@ struct FailureReport {
   struct Cluster {
     std::string cluster;  // empty: not known
     std::int64_t ended = 0;
-    storage::CountedRuns failed;
+    std::int64_t failed = 0;
   };
   struct Node {
     std::string node;

@@ -19,8 +19,8 @@ double share_of(std::int64_t part, std::int64_t whole) {
 
 void add_counted(Json& json, const storage::CountedRuns& counted) {
   json["runs"] = counted.runs;
-  json["newest_run"] = counted.runs == 0 ? Json(nullptr) : Json(counted.newest_run);
-  json["newest_began_at"] = null_if_empty(counted.newest_began_at);
+  json["newest_run"] = counted.newest_run;
+  json["newest_began_at"] = counted.newest_began_at;
 }
 
 Json causes_json(const FailureReport& report) {
@@ -52,8 +52,8 @@ Json clusters_json(const FailureReport& report) {
   Json list = Json::array();
   for (const FailureReport::Cluster& cluster : report.clusters) {
     Json json = {{"cluster", null_if_empty(cluster.cluster)}, {"ended", cluster.ended}};
-    json["failed"] = cluster.failed.runs;
-    json["share"] = share_of(cluster.failed.runs, cluster.ended);
+    json["failed"] = cluster.failed;
+    json["share"] = share_of(cluster.failed, cluster.ended);
     list.push_back(std::move(json));
   }
   return list;
@@ -114,8 +114,8 @@ void write_clusters(const FailureReport& report, std::ostream& out) {
   TextTable clusters({"cluster", ">ended", ">failed", ">share"});
   for (const FailureReport::Cluster& one : report.clusters) {
     clusters.add({one.cluster.empty() ? "none named" : printable(one.cluster),
-                  std::to_string(one.ended), std::to_string(one.failed.runs),
-                  percent(one.failed.runs, one.ended)});
+                  std::to_string(one.ended), std::to_string(one.failed),
+                  percent(one.failed, one.ended)});
   }
   out << '\n';
   clusters.print(out);

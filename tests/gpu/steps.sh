@@ -1,8 +1,8 @@
 # What run_all and run_slices are made of, to be sourced: commands that end in time, and are not done
-# again by a later call. Wants $state, a folder for logs and marks, $deadline, in s since the epoch, and
-# in the array only the begins of the names that are wanted: none for all.
+# again by a later call. Wants $state, a folder for logs and marks, and $deadline, in s since the epoch.
+# The array only takes the begins of the names that are wanted: none for all.
 
-failed=0 waiting=0 left_out=0
+failed=0 waiting=0 left_out=0 only=()
 is_wanted() { # is_wanted NAME
   local begin
   [ "${#only[@]}" -ne 0 ] || return 0
@@ -59,4 +59,9 @@ step() {
        failed=1 ;;
   esac
   return "$status"
+}
+finish() { # ends the caller, with an exit that says how the steps went
+  [ "$failed" -eq 0 ] || exit 1
+  [ "$waiting" -eq 0 ] || exit 75
+  exit 0
 }

@@ -63,11 +63,13 @@ TEST_F(LogCopies, AreNoneWhereAnythingDiffersOrIsNotKnown) {
   ++longer.size_bytes;
   IngestBatch begun_otherwise = log_in("begun otherwise");
   --begun_otherwise.cursor.head_hash;
+  IngestBatch known_further = log_in("known further");
+  ++known_further.cursor.head_length;
   IngestBatch slower = log_in("slower");
   slower.summary.step_time_s->max = 7.6;
   IngestBatch other_window = log_in("other window");
   other_window.summary.step_time_s->mean = 7.2;
-  for (const IngestBatch& batch : {longer, begun_otherwise, slower, other_window}) {
+  for (const IngestBatch& batch : {longer, begun_otherwise, known_further, slower, other_window}) {
     ids.push_back(add(batch));
   }
   for (const char* const folder : {"unknown", "unknown too"}) {

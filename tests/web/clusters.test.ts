@@ -1,10 +1,13 @@
 // Which clusters the choice of every page offers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RootList } from "../../web/src/api/types";
-import { clusterNames, clusterWords, kNoCluster } from "../../web/src/cluster_words";
+import type { RootList, Run } from "../../web/src/api/types";
+import { clusterKey, clusterNames, clusterWords, kNoCluster } from "../../web/src/cluster_words";
+import { kChoiceWords } from "../../web/src/filter_words";
 import { askBoard } from "../../web/src/state/board_clusters";
 import { askClusters, clusters, isUnknownCluster } from "../../web/src/state/clusters";
+import { readListState } from "../../web/src/state/list_state";
+import { matchesFilters } from "../../web/src/state/matches_filters";
 import { rootList } from "../../web/src/state/service";
 import { joined, measured, reference } from "./board_answers";
 
@@ -27,6 +30,15 @@ test("a run says its cluster, or that nobody named it where others are named", (
   assert.equal(clusterWords({ cluster: "alpha" }, []), "alpha");
   assert.equal(clusterWords({ cluster: null }, ["alpha"]), kNoCluster);
   assert.equal(clusterWords({ cluster: null }, []), null);
+});
+
+test("the filter by cluster asks for runs that name none by a word of its own", () => {
+  assert.deepEqual(["alpha", kNoCluster, null].map(clusterKey), ["alpha", "none", "none"]);
+  assert.equal(kChoiceWords.cluster(clusterKey(null)), kNoCluster);
+  const state = readListState(new URLSearchParams({ cluster: clusterKey(kNoCluster) }));
+  const run = { status: "running", is_superseded: false, marks: [] as unknown } as Run;
+  assert.equal(matchesFilters({ ...run, cluster: null }, state), true);
+  assert.equal(matchesFilters({ ...run, cluster: "alpha" }, state), false);
 });
 
 test("a page that opens with one cluster chosen offers the others, of roots and runs", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Run } from "../../web/src/api/types";
 import { endedBadly, endedBadlyHref } from "../../web/src/ended_badly";
-import { statusWord } from "../../web/src/parts/status_mark";
+import { statusWord } from "../../web/src/status_words";
 import { kStatuses, readListState } from "../../web/src/state/list_state";
 import { matchesFilters } from "../../web/src/state/matches_filters";
 
@@ -27,11 +27,17 @@ test("runs that hang ended badly as those that failed did", () => {
 
 test("the filter by status has all of them in one choice, beside others", () => {
   assert.equal(statusWord(kStatuses[0] ?? ""), "ended badly");
-  const { search } = new URL(endedBadlyHref({ workload: "grok1", cluster: null }), "http://h");
-  assert.equal(search, "?status=ended_badly&workload=grok1");
+  assert.equal(endedBadlyHref(), "/runs?status=ended_badly");
   const state = readListState(new URLSearchParams("status=ended_badly"));
   assert.ok(kBad.every((one) => matchesFilters(one, state)));
   assert.ok(!kOthers.some((one) => matchesFilters(one, state)));
   const more = readListState(new URLSearchParams("status=ended_badly&status=complete"));
   assert.ok(matchesFilters(run("complete"), more));
+});
+
+test("the way to those of a run's configuration has nothing else of the run", () => {
+  const one = { ...run("failed"), workload: "grok1", gpu_type: null, gpu_count: 8, cluster: "eos" };
+  const href = "/runs?status=ended_badly&workload=grok1&gpu_count=8";
+  assert.equal(endedBadlyHref(one), href);
+  assert.equal(endedBadlyHref(one, "none"), `${href}&cluster=none`);
 });

@@ -10,7 +10,7 @@ import {
   summaryWords,
   unexplainedRunsOf,
 } from "../../web/src/failure_words";
-import { hiddenFilters } from "../../web/src/pages/hidden_filters";
+import { hiddenFilters } from "../../web/src/state/hidden_filters";
 import { readListState } from "../../web/src/state/list_state";
 
 test("what failed is told with its share of what ended", () => {
@@ -39,7 +39,8 @@ test("a node is told with its causes, the most frequent first", () => {
     { cause: "worker_killed", runs: 1 },
     { cause: "cuda_oom", runs: 3 },
   ];
-  const words = nodeCauseWords({ node: "n", runs: 4, newest_run: 1, newest_began_at: null, causes });
+  const newest = { newest_run: 1, newest_began_at: "2026-01-05T00:00:00Z" };
+  const words = nodeCauseWords({ node: "n", runs: 4, ...newest, causes });
   assert.match(words, /^3 CUDA .*, 1 worker killed$/);
 });
 

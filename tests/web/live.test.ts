@@ -5,6 +5,7 @@ import { Live, parseChange, type Stream } from "../../web/src/api/live";
 import type { Run, RunChange } from "../../web/src/api/types";
 import { Coalescer } from "../../web/src/state/coalesce";
 import { readListState } from "../../web/src/state/list_state";
+import { runChoices } from "../../web/src/state/run_choices";
 import { RunListStore } from "../../web/src/state/run_list";
 import { isStillSorted } from "../../web/src/state/run_order";
 
@@ -185,7 +186,7 @@ test("a row that changed is patched in place, and an older answer does not undo 
   const store = new RunListStore();
   await store.load(readListState(new URLSearchParams()));
   assert.equal(store.phase.value, "ready");
-  assert.deepEqual(store.choices.value.dtype, ["fp8"]);
+  assert.deepEqual(runChoices.value.dtype, ["fp8"]);
   store.onRun({ run_id: 1, kind: "grown" });
   store.onRun({ run_id: 2, kind: "grown" });
   await settled(() => store.runs.value[0]?.last_iteration === 23);

@@ -18,6 +18,7 @@
 #include "parser/dialect.h"
 #include "parser/dialects/stated_configuration.h"
 #include "parser/foundation/content_hash.h"
+#include "parser/foundation/hex.h"
 #include "parser/statistics/run_summary.h"
 
 namespace llmb::parser {
@@ -60,10 +61,9 @@ std::uint64_t hash_of_told(const std::string& text, std::uint64_t hash) {
 // By the name of a log, or of a set of labelled ones.
 std::map<std::string, std::string> told_now() {
   std::map<std::string, std::string> told;
-  const auto hex = [](std::uint64_t hash) { return fmt::format("{:016x}", hash); };
   for (const auto& path : own_logs()) {
     const std::string name = (path.parent_path().filename() / path.filename()).string();
-    told[name] = hex(hash_of_told(read_file(path), kFnv1aBasis));
+    told[name] = hex_text(hash_of_told(read_file(path), kFnv1aBasis));
   }
   const auto folder = std::filesystem::path(LLMB_SOURCE_DIR) / "tests/logs/labelled";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -73,7 +73,7 @@ std::map<std::string, std::string> told_now() {
     for (const LabelledLog& log : labelled_logs(entry.path().stem().string())) {
       hash = hash_of_told(log.text, hash);
     }
-    told["labelled/" + entry.path().filename().string()] = hex(hash);
+    told["labelled/" + entry.path().filename().string()] = hex_text(hash);
   }
   return told;
 }

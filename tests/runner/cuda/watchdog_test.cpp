@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <stdexcept>
 #include <thread>
 
 #include "runner/cuda/device_error.h"
@@ -153,6 +154,7 @@ TEST(WatchedCommunicator, AbortsWhatASplitLeftBehind) {
   const auto communicator = watched(comm, "world [0, 1]");
   Watchdog::of_this_process().watch(communicator);
   comm.split_place = communicator->begin_split();  // whose waiting then threw
+  EXPECT_THROW(communicator->begin_split(), std::logic_error) << "NCCL may still write there";
   Watchdog::of_this_process().close(communicator, "");
   EXPECT_EQ(comm.aborts, 1);
   EXPECT_EQ(comm.destructions, 0) << "the other members are not waited for";

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
+#include "runner/parallel/loopback_communicator.h"
+#include "runner/parallel/rank_groups.h"
 #include "runner/plan/memory_plan.h"
 
 namespace llmb::runner {
@@ -24,6 +29,20 @@ TEST(CommunicatorCount, IsThatOfTheListsOfRanks) {
   // Llama 3.1 405B: tensor, context, data x context, stage, pipeline, world; two directions.
   for (const int stage : {0, 7})
     EXPECT_EQ(count_of({.tp = 8, .cp = 2, .dp = 8, .pp = 8}, stage), 8);
+}
+
+TEST(CommunicatorCount, IsThatOfTheGroupsThatARankMakes) {
+  const ParallelSizes sizes = {.tp = 2, .cp = 2, .dp = 4, .ep = 8, .etp = 1};
+  const auto world = make_loopback_world(sizes.world());
+  const auto layout = Layout::make(sizes, sizes.world());
+  ASSERT_TRUE(layout);
+  const RankGroups groups = make_rank_groups(*world, *layout);
+  std::set<std::vector<int>> lists;
+  for (const Communicator* group : groups.all()) {
+    if (group->size() > 1) lists.insert(group->ranks());
+  }
+  EXPECT_EQ(lists.size(), 6U) << "tensor, context, data x context, expert, its data; world";
+  EXPECT_EQ(count_of(sizes), static_cast<int>(lists.size()));
 }
 
 TEST(CommunicatorCount, IsNoneWhereNobodyTalksByDevice) {

@@ -53,10 +53,10 @@ TEST(FailureReports, CountByCluster) {
   const FailureReport report = failure_report(some_counts());
   ASSERT_THAT(report.clusters, SizeIs(2));
   EXPECT_EQ(report.clusters[0].cluster, "eos");
-  EXPECT_EQ(report.clusters[0].failed.runs, 4);
+  EXPECT_EQ(report.clusters[0].failed, 4);
   EXPECT_EQ(report.clusters[0].ended, 6);
   EXPECT_EQ(report.clusters[1].cluster, "");
-  EXPECT_EQ(report.clusters[1].failed.runs, 0);
+  EXPECT_EQ(report.clusters[1].failed, 0);
 }
 
 TEST(FailureReports, CountByNode) {

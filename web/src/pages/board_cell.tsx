@@ -12,7 +12,7 @@ import {
   submitCommand,
   type BoardCell,
 } from "../state/board";
-import { kNoCluster } from "../cluster_words";
+import { clusterKey, kNoCluster } from "../cluster_words";
 import { useEscape } from "../state/escape_key";
 import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
@@ -104,14 +104,14 @@ export function OpenCell({ cell, cluster, newest, onClose }: Props) {
       )}
       {cell.runs.length > 0 && (
         <p>
-          <a href={historyHref(selectionOf(cell), includeOf(cell), ofCluster)}>
+          <a href={historyHref(reference, includeOf(cell), ofCluster)}>
             Their step time over time
           </a>
         </p>
       )}
       {cell.endedBadly && (
         <p>
-          <a href={endedBadlyHref({ ...selectionOf(cell), cluster: clusterKey(cluster) })}>
+          <a href={endedBadlyHref(reference, cluster === null ? null : clusterKey(cluster))}>
             Its runs that ended badly
           </a>
         </p>
@@ -139,14 +139,6 @@ function Command({ cell }: { cell: BoardCell }) {
       )}
     </>
   );
-}
-
-// As the list of runs is asked for it.
-const clusterKey = (name: string | null) => (name === kNoCluster ? "none" : name);
-
-function selectionOf({ reference }: BoardCell) {
-  const { workload, model_size, dtype, gpu_type, gpu_count } = reference;
-  return { workload, model_size, dtype, gpu_type, gpu_count };
 }
 
 const includeOf = ({ reference }: BoardCell) => (reference.is_proxy ? kBoardInclude : "");

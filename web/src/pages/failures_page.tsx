@@ -2,9 +2,9 @@
 // list of runs.
 import { useEffect } from "preact/hooks";
 import { fetchFailures } from "../api/client";
-import type { Failures } from "../api/types";
+import type { FailureNode, Failures } from "../api/types";
 import { FailureBars, PeriodTable } from "../chart/failure_bars";
-import { kNoCluster } from "../cluster_words";
+import { clusterKey, kNoCluster } from "../cluster_words";
 import {
   nodeCauseWords,
   nodesLeftOutWords,
@@ -15,10 +15,10 @@ import {
 import { formatCause, formatCount, formatPercent, formatPlural, kUnknown } from "../format";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
-import { statusWord } from "../parts/status_mark";
 import { Table } from "../parts/table";
 import { Ago } from "../parts/values";
 import { useAnswer } from "../state/answer";
+import { hiddenFilters } from "../state/hidden_filters";
 import { hasLaunchBounds } from "../state/launch_days";
 import {
   isFiltered,
@@ -30,10 +30,10 @@ import {
 } from "../state/list_state";
 import { hrefOf, navigate, place } from "../state/location";
 import { usePageTitle } from "../state/page_title";
-import { askRunChoices, runChoices } from "../state/run_choices";
+import { askRunChoices } from "../state/run_choices";
 import { unknownKeyWords } from "../state/unknown_keys";
+import { statusWord } from "../status_words";
 import { FilterChips } from "./filter_chips";
-import { hiddenFilters } from "./hidden_filters";
 import { LaunchDays } from "./launch_days";
 import { RunsChoices } from "./runs_choices";
 
@@ -82,7 +82,7 @@ function Filters({ state }: { state: ListState }) {
   return (
     <search>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <RunsChoices keys={kKeys} state={state} choices={runChoices.value} onChange={change} />
+        <RunsChoices keys={kKeys} state={state} onChange={change} />
         <LaunchDays
           state={state}
           // While a day is typed, each one on the way is none that "back" should show again.
@@ -135,8 +135,9 @@ function Told({ failures, state }: ToldProps) {
   );
 }
 
-function Newest({ run, at }: { run: number | null; at: string | null }) {
-  if (run === null) return <>{kUnknown}</>;
+type Counted = Pick<FailureNode, "newest_run" | "newest_began_at">;
+
+function Newest({ of: { newest_run: run, newest_began_at: at } }: { of: Counted }) {
   return (
     <>
       <a href={`/runs/${run}`}>run {run}</a>{" "}
@@ -158,7 +159,7 @@ function Causes({ failures, state }: ToldProps) {
     </>,
     formatCount(one.runs),
     formatPercent(one.share),
-    <Newest run={one.newest_run} at={one.newest_began_at} />,
+    <Newest of={one} />,
     <span class="wraps advice-cell">{one.advice ?? kUnknown}</span>,
   ]);
   const unexplained = failures.unexplained.map((one) => [
@@ -168,7 +169,7 @@ function Causes({ failures, state }: ToldProps) {
     </>,
     formatCount(one.runs),
     formatPercent(one.share),
-    <Newest run={one.newest_run} at={one.newest_began_at} />,
+    <Newest of={one} />,
     <span class="wraps advice-cell">See the runs: each gives the reason of its status.</span>,
   ]);
   return (
@@ -190,7 +191,9 @@ function Clusters({ failures: { clusters }, state }: ToldProps) {
         name="Clusters"
         heads={["cluster", "#ended", "#failed", "#share"]}
         rows={clusters.map(({ cluster, ended, failed, share }) => [
-          <a href={hrefFor({ ...state, cluster: [cluster ?? "none"] })}>{cluster ?? kNoCluster}</a>,
+          <a href={hrefFor({ ...state, cluster: [clusterKey(cluster)] })}>
+            {cluster ?? kNoCluster}
+          </a>,
           formatCount(ended),
           formatCount(failed),
           formatPercent(share),
@@ -213,7 +216,7 @@ function Nodes({ failures }: { failures: Failures }) {
           rows={nodes.map((one) => [
             one.node,
             formatCount(one.runs),
-            <Newest run={one.newest_run} at={one.newest_began_at} />,
+            <Newest of={one} />,
             <span class="wraps">{nodeCauseWords(one)}</span>,
           ])}
           isTall

@@ -1,20 +1,9 @@
 // The filter of runs by figures: each from a value on, up to one, or both.
+import { askedFigure, kRangeLabels, shownFigure } from "../filter_words";
 import { FilterPopUp } from "../parts/filter_pop_up";
 import { PassingButton, summaryAround } from "../parts/passing_button";
 import { formatPlural } from "../format";
 import { kRangeKeys, type ListState, type RangeEnd, type RangeKey } from "../state/list_state";
-
-interface RangeLabel {
-  title: string;
-  scale: number;
-  unit: string;
-}
-
-export const kRangeLabels: Record<RangeKey, RangeLabel> = {
-  speed_against_reference: { title: "speed against published", scale: 100, unit: "%" },
-  mfu: { title: "MFU", scale: 100, unit: "%" },
-  tokens_per_s_per_gpu: { title: "tokens/s a GPU", scale: 1, unit: "" },
-};
 
 interface Props {
   state: ListState;
@@ -25,15 +14,15 @@ export function FigureRanges({ state: { ranges }, onChange }: Props) {
   const count = Object.keys(ranges).length;
   const text = count === 0 ? "any" : formatPlural(count, "bound");
   const field = (key: RangeKey, end: "at_least" | "at_most") => {
-    const { title, scale, unit } = kRangeLabels[key];
+    const { title, unit } = kRangeLabels[key];
     const name: RangeEnd = `${key}_${end}`;
     const now = ranges[name];
-    const shown = now === undefined ? "" : String(Number((Number(now) * scale).toPrecision(12)));
+    const shown = now === undefined ? "" : String(shownFigure(key, now));
     const change = (text: string) => {
       const next = { ...ranges };
       const value = Number(text);
       if (text.trim() === "" || !Number.isFinite(value) || value < 0) delete next[name];
-      else next[name] = String(Number((value / scale).toPrecision(12)));
+      else next[name] = askedFigure(key, value);
       onChange(next);
     };
     return (

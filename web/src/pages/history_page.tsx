@@ -32,8 +32,8 @@ import { historyOf, kHistoryKeys, leftOutEntry, sectionlessLeftOut } from "../st
 import { hrefOf, navigate } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
+import { askRunChoices, runChoices } from "../state/run_choices";
 import { nowMs } from "../state/service";
-import { askWorkloads, workloads } from "../state/workloads";
 import { HistorySection, sectionId } from "./history_section";
 
 const kUsualDays = "30";
@@ -100,7 +100,7 @@ function chooseWorkload(workload: string): void {
 function Filters({ history }: { history: History | null }) {
   const ofAnswer = (history?.series ?? []).flatMap((one) => one.workload ?? []);
   // An answer about one workload names no other.
-  useEffect(() => void askWorkloads(), []);
+  useEffect(() => void askRunChoices(), []);
   return (
     <div class="filters">
       <label class="field">
@@ -121,7 +121,7 @@ function Filters({ history }: { history: History | null }) {
       </label>
       <WorkloadChoice
         chosen={queryValue("workload")}
-        workloads={[...workloads.value, ...ofAnswer]}
+        workloads={[...runChoices.value.workload, ...ofAnswer]}
         onChoose={chooseWorkload}
       />
       <ClusterChoice />

@@ -4,8 +4,8 @@ import type { Failure, LogEvent, RunDetails } from "../api/types";
 import { earlierRoots, failureParts, type FailurePart } from "../failure_parts";
 import { LogLink } from "../parts/log_link";
 import { RoleMark } from "../parts/role_mark";
-import { statusWord } from "../parts/status_mark";
 import { formatCause, formatCount, formatPlural } from "../format";
+import { statusWord } from "../status_words";
 
 const kRanksNamed = 8;
 

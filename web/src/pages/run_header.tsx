@@ -39,7 +39,7 @@ export function RunHeader({ run }: { run: RunDetails }) {
       <p class={`verdict verdict-${run.status}`}>
         <StatusMark status={run.status} /> <span class="reason">{run.status_reason}</span>
         {endedBadly(run) && (
-          <a class="sub" href={endedBadlyHref(configurationOf(run))}>
+          <a class="sub" href={endedBadlyHref(run)}>
             runs like it that ended badly
           </a>
         )}
@@ -94,14 +94,6 @@ export function RunHeader({ run }: { run: RunDetails }) {
     </header>
   );
 }
-
-const configurationOf = ({ workload, model_size, dtype, gpu_type, gpu_count }: RunDetails) => ({
-  workload,
-  model_size,
-  dtype,
-  gpu_type,
-  gpu_count,
-});
 
 // The silence goes on; how long it is by now follows from when the log last grew.
 function Hung({ run, silentS }: { run: RunDetails; silentS: number }) {

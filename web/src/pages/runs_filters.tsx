@@ -2,7 +2,6 @@
 // others fit in one row. Typing waits for a pause; choices act at once.
 import { useEffect, useState } from "preact/hooks";
 import { ChoiceSet } from "../parts/choice_set";
-import { statusWord } from "../parts/status_mark";
 import { TypedFilter } from "../parts/typed_filter";
 import {
   isFiltered,
@@ -15,8 +14,8 @@ import {
 } from "../state/list_state";
 import { countChoices } from "../state/choice_counts";
 import { hasLaunchBounds } from "../state/launch_days";
-import type { Choices } from "../state/run_list";
 import { markWord } from "../mark_words";
+import { statusWord } from "../status_words";
 import { FigureRanges } from "./figure_ranges";
 import { FilterChips } from "./filter_chips";
 import { LaunchDays } from "./launch_days";
@@ -27,13 +26,12 @@ const kSeldomKeys: readonly ChoiceKey[] = ["gpu_count", "release", "failure_caus
 
 interface Props {
   state: ListState;
-  choices: Choices;
   // `replace`: it is not a step that "back" should undo.
   onChange: (state: ListState, replace?: boolean) => void;
   onClear: () => void;
 }
 
-export function RunsFilters({ state, choices, onChange, onClear }: Props) {
+export function RunsFilters({ state, onChange, onClear }: Props) {
   const list = (
     key: "status" | "mark",
     label: string,
@@ -61,9 +59,9 @@ export function RunsFilters({ state, choices, onChange, onClear }: Props) {
           onChange={(q) => onChange({ ...state, q }, true)}
         />
         {list("status", "status", kStatuses, statusWord)}
-        <RunsChoices keys={kUsualKeys} state={state} choices={choices} onChange={onChange} />
+        <RunsChoices keys={kUsualKeys} state={state} onChange={onChange} />
         {list("mark", "marks", kMarks, markWord)}
-        <SeldomFilters state={state} choices={choices} onChange={onChange} />
+        <SeldomFilters state={state} onChange={onChange} />
         <FilterChips state={state} onChange={onChange} />
         {isFiltered(state) && (
           <button
@@ -93,7 +91,7 @@ function seldomCount(state: ListState): number {
 }
 
 // They come forth by themselves where one of them is set; who hides them again is told how many.
-function SeldomFilters({ state, choices, onChange }: Omit<Props, "onClear">) {
+function SeldomFilters({ state, onChange }: Omit<Props, "onClear">) {
   const count = seldomCount(state);
   const [isOpen, setIsOpen] = useState(count > 0);
   useEffect(() => {
@@ -113,7 +111,7 @@ function SeldomFilters({ state, choices, onChange }: Omit<Props, "onClear">) {
       </button>
       {isOpen && (
         <div id="seldom-filters" class="seldom-filters" role="group" aria-label="more filters">
-          <RunsChoices keys={kSeldomKeys} state={state} choices={choices} onChange={onChange} />
+          <RunsChoices keys={kSeldomKeys} state={state} onChange={onChange} />
           <LaunchDays
             state={state}
             // While a day is typed, each one on the way is none that "back" should show again.

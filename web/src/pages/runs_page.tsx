@@ -101,7 +101,6 @@ export function RunsPage() {
       {(isFiltered(state) || phase !== "ready" || runs.length > 0) && (
         <RunsFilters
           state={state}
-          choices={store.choices.value}
           onChange={go}
           onClear={() => go(withoutFilters(state))}
         />

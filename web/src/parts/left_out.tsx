@@ -1,5 +1,4 @@
 // Runs that do not count, each with its reason, and the way to count them all the same.
-import type { RunMark } from "../api/types";
 import { formatPlural } from "../format";
 import { markWord } from "../mark_words";
 import { queryValue, setQuery } from "../state/page_query";
@@ -10,7 +9,6 @@ interface LeftOut {
   id: number;
   experiment: string;
   path: string;
-  marks: RunMark[];
   reason: string;
 }
 

@@ -1,20 +1,6 @@
 // A run's status as shape, colour and word, so that none of them is needed alone.
 import type { RunStatus } from "../api/types";
-import { kEndedBadly } from "../ended_badly";
-
-const kWords: Record<RunStatus | typeof kEndedBadly, string> = {
-  ended_badly: "ended badly",
-  running: "running",
-  complete: "complete",
-  incomplete: "incomplete",
-  failed: "failed",
-  invalid: "invalid",
-  no_data: "no data",
-};
-
-export function statusWord(status: string): string {
-  return kWords[status as RunStatus] ?? status;
-}
+import { statusWord } from "../status_words";
 
 function Shape({ status }: { status: RunStatus }) {
   switch (status) {

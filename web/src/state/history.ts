@@ -11,13 +11,18 @@ export type HistorySelection = {
   [Key in (typeof kHistoryKeys)[number]]: string | number | null;
 };
 
+// Of what has a configuration, and may have more, that alone; null and what it lacks: any.
+export function setSelection(query: URLSearchParams, of: Partial<HistorySelection>): void {
+  for (const key of kHistoryKeys) {
+    const value = of[key] ?? null;
+    if (value !== null) query.set(key, String(value));
+  }
+}
+
 // `include`: marks that count all the same.
 export function historyHref(selection: HistorySelection, include = "", cluster = ""): string {
   const query = new URLSearchParams();
-  for (const key of kHistoryKeys) {
-    const value = selection[key];
-    if (value !== null) query.set(key, String(value));
-  }
+  setSelection(query, selection);
   if (include) query.set("include", include);
   if (cluster) query.set("cluster", cluster);
   return hrefOf("/history", query);

@@ -1,5 +1,6 @@
 // Whether a run that changed still belongs to the list, as far as the page can tell. Pure.
 import type { Run } from "../api/types";
+import { kNoClusterKey } from "../cluster_words";
 import { endedBadly, kEndedBadly } from "../ended_badly";
 import { parseInstant } from "../format";
 import {
@@ -24,7 +25,7 @@ function isWanted(run: Run, key: Exclude<ListKey, "mark">, wanted: readonly stri
   if (key === "status" && wanted.includes(kEndedBadly) && endedBadly(run)) return true;
   if (key === "workload") return true; // the server knows its names, and it is that of the list
   const value = filterValue(run, key);
-  if (key === "cluster" && !value) return wanted.includes("none");
+  if (key === "cluster" && !value) return wanted.includes(kNoClusterKey);
   if (key === "failure_cause" && !value) return wanted.includes(kNoCause);
   if (value === null) return false;
   if (wanted.includes(value)) return true;

@@ -3,20 +3,13 @@
 // Where a patch leaves a row out of the order that was asked for, the list says so.
 // One store lives as long as the page, so that who comes back finds the rows where they were.
 import { batch, computed, signal } from "@preact/signals";
-import { asProblem, fetchChoices, fetchRun, fetchRuns, isAbort, Problem } from "../api/client";
+import { asProblem, fetchRun, fetchRuns, isAbort, Problem } from "../api/client";
 import type { LiveListener } from "../api/live";
 import type { Run, RunChange, RunPage } from "../api/types";
-import { formatWorkload } from "../format";
-import { learnClusterNames, learnClusters } from "./clusters";
 import { Coalescer } from "./coalesce";
-import {
-  apiQuery,
-  kChoiceKeys,
-  kDefaultSort,
-  type ChoiceKey,
-  type ListState,
-} from "./list_state";
-import { filterValue, matchesFilters } from "./matches_filters";
+import { apiQuery, kDefaultSort, type ListState } from "./list_state";
+import { matchesFilters } from "./matches_filters";
+import { askRunChoicesOnce, doubtRunChoices, learnRunChoices } from "./run_choices";
 import { isStillSorted } from "./run_order";
 
 const kFirstRuns = 100; // what is shown at once
@@ -25,20 +18,8 @@ const kReloadRowsMax = 1_000;
 const kPatchMax = 20; // more changed runs than this are cheaper to reload at once
 const kPatchEveryMs = 400;
 const kReloadEveryMs = 1_500;
-const kChoicesAfterMs = 500; // the rows come first
 
 export type Phase = "loading" | "ready" | "error";
-// A workload has one name, whatever its logs call it.
-const nameOf = (key: ChoiceKey, value: string) =>
-  key === "workload" ? formatWorkload(value) : value;
-
-// Of the clusters, `clusters` knows.
-type LearntKey = Exclude<ChoiceKey, "cluster">;
-const kLearntKeys = kChoiceKeys.filter((key): key is LearntKey => key !== "cluster");
-
-export type Choices = Record<LearntKey, string[]> & {
-  cut: readonly string[]; // the keys of which runs have more values
-};
 
 export class RunListStore implements LiveListener {
   readonly runs = signal<Run[]>([]);
@@ -52,23 +33,12 @@ export class RunListStore implements LiveListener {
   readonly phase = signal<Phase>("loading");
   readonly problem = signal<Problem | null>(null);
   readonly isBusy = signal(false);
-  readonly choices = signal<Choices>({
-    workload: [],
-    model_size: [],
-    dtype: [],
-    gpu_type: [],
-    gpu_count: [],
-    release: [],
-    failure_cause: [],
-    cut: [],
-  });
 
   private state: ListState | null = null;
   private request: AbortController | null = null;
   private nextCursor: string | null = null;
   private wanted = 0; // rows, from the first one
   private isExtending = false;
-  private hasAllChoices = false;
   // Shown when events were lost: their revisions may be those of another database.
   private outdated: ReadonlySet<Run> = new Set();
   private readonly patches = new Coalescer(kPatchEveryMs, (ids) => this.patch(ids));
@@ -102,7 +72,7 @@ export class RunListStore implements LiveListener {
   }
 
   onReset(): void {
-    this.hasAllChoices = false; // events were missed, and what they told of
+    doubtRunChoices();
     this.outdated = new Set(this.runs.value);
     this.reloads.add(0);
   }
@@ -147,8 +117,8 @@ export class RunListStore implements LiveListener {
       } while (page.next_cursor && runs.length < count);
       this.isOrderOld.value = false;
       this.show(runs, page);
-      this.learnFrom(runs);
-      if (!this.hasAllChoices) this.learnAllChoices();
+      learnRunChoices(runs);
+      askRunChoicesOnce();
     } catch (error) {
       this.tell(error);
     } finally {
@@ -163,7 +133,7 @@ export class RunListStore implements LiveListener {
       const page = await fetchRuns(apiQuery(state, kPageRuns, nextCursor), request.signal);
       if (this.request !== request || this.nextCursor !== nextCursor) return true;
       this.show(this.runs.value.concat(page.runs), page);
-      this.learnFrom(page.runs);
+      learnRunChoices(page.runs);
       return true;
     } catch (error) {
       this.tell(error);
@@ -230,44 +200,5 @@ export class RunListStore implements LiveListener {
       this.runs.value = after;
       this.checkOrder(new Map(before.map((run) => [run.id, run])), after);
     });
-  }
-
-  // What the filters can be set to: the values of all runs, and of those seen since.
-  private learnAllChoices(): void {
-    this.hasAllChoices = true;
-    setTimeout(() => {
-      fetchChoices().then(
-        (all) => {
-          learnClusterNames(all.cluster);
-          this.learnChoices((key) => all[key].map(String));
-          this.choices.value = { ...this.choices.peek(), cut: all.cut };
-        },
-        () => (this.hasAllChoices = false), // the next load tries again
-      );
-    }, kChoicesAfterMs);
-  }
-
-  private learnFrom(runs: Run[]): void {
-    learnClusters(runs);
-    this.learnChoices((key) => runs.map((run) => filterValue(run, key)));
-  }
-
-  private learnChoices(valuesOf: (key: LearntKey) => readonly (string | null)[]): void {
-    const before = this.choices.peek();
-    const after = { ...before };
-    let isNew = false;
-    for (const key of kLearntKeys) {
-      const values = new Set(before[key]);
-      const names = new Set(before[key].map((value) => nameOf(key, value)));
-      for (const value of valuesOf(key)) {
-        if (!value || names.has(nameOf(key, value))) continue;
-        values.add(value);
-        names.add(nameOf(key, value));
-      }
-      if (values.size === before[key].length) continue;
-      after[key] = [...values].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-      isNew = true;
-    }
-    if (isNew) this.choices.value = after;
   }
 }

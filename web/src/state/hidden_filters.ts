@@ -1,8 +1,9 @@
 // The filters of an address for which a page of counts has no field, in words, each with the state
 // that would be without it: what counts is to be seen. Pure.
+import { kChoiceLabels, kChoiceWords, kRangeLabels, shownFigure } from "../filter_words";
 import { markWord } from "../mark_words";
-import { statusWord } from "../parts/status_mark";
-import type { AddressFilter } from "../state/address_filters";
+import { statusWord } from "../status_words";
+import type { AddressFilter } from "./address_filters";
 import {
   kChoiceKeys,
   kRangeKeys,
@@ -10,17 +11,15 @@ import {
   type ChoiceKey,
   type ListKey,
   type ListState,
-} from "../state/list_state";
-import { kRangeLabels } from "./figure_ranges";
-import { kChoiceLabels, kChoiceWords } from "./runs_choices";
+} from "./list_state";
 
 function rangeFilters(state: ListState): AddressFilter[] {
   return kRangeKeys.flatMap((key) =>
     (["at_least", "at_most"] as const).flatMap((end) => {
       const { [`${key}_${end}` as const]: value, ...ranges } = state.ranges;
       if (value === undefined) return [];
-      const { title, scale, unit } = kRangeLabels[key];
-      const number = Number((Number(value) * scale).toPrecision(12));
+      const { title, unit } = kRangeLabels[key];
+      const number = shownFigure(key, value);
       return [
         {
           label: `${title} ${end.replace("_", " ")}`,

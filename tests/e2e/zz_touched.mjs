@@ -1,0 +1,10 @@
+import "./site.mjs";
+import "./runs_page.mjs";
+import "./runs_filters.mjs";
+import "./failures_page.mjs";
+import "./history_page.mjs";
+import "./board_page.mjs";
+import "./pushed_runs.mjs";
+import "./run_page.mjs";
+import "./every_page.mjs";
+import "./live_pages.mjs";
