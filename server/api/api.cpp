@@ -42,6 +42,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/runs/{id}/steps.csv", get_run_steps_csv, Work::computing},
     Route{"GET", "/api/v1/runs/{id}/steps.ndjson", get_run_steps_ndjson, Work::computing},
     Route{"GET", "/api/v1/runs/{id}/log", get_run_log, Work::waiting},
+    Route{"GET", "/api/v1/runs/{id}/log/matches", get_run_log_matches, Work::waiting},
     Route{"GET", "/api/v1/runs/{id}/statistics", get_run_statistics, Work::computing},
     Route{"GET", "/api/v1/runs/{id}/metrics", get_run_metrics, Work::computing},
     Route{"GET", "/api/v1/runs/{id}/agreement", get_run_agreement, Work::computing},

@@ -18,6 +18,7 @@ http::Response get_run_steps(Context& context, const http::Request& request);
 http::Response get_run_steps_csv(Context& context, const http::Request& request);
 http::Response get_run_steps_ndjson(Context& context, const http::Request& request);
 http::Response get_run_log(Context& context, const http::Request& request);
+http::Response get_run_log_matches(Context& context, const http::Request& request);
 http::Response get_run_statistics(Context& context, const http::Request& request);
 http::Response get_run_metrics(Context& context, const http::Request& request);
 http::Response get_run_agreement(Context& context, const http::Request& request);

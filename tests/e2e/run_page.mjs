@@ -358,6 +358,33 @@ describe("the page of a run", () => {
     });
   });
 
+  test("finds lines of the log, and leads to them", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    const { iteration, byte_offset } = await daemon.get(`/api/v1/runs/${run.id}/steps`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page, complaints) => {
+      const field = page.getByRole("searchbox", { name: "Find in the log" });
+      const found = page.getByRole("list", { name: "Lines that were found" });
+      await field.fill("ITERATION 2");
+      await field.press("Enter");
+      await page.waitForURL(/find=ITERATION/);
+      await page.getByRole("status").getByText(/^11 lines\.$/).waitFor();
+      assert.equal(await found.locator("mark").first().innerText(), "iteration 2");
+      await found.getByRole("button").nth(3).click();
+      await page.waitForURL(new RegExp(`log=${byte_offset[iteration.indexOf(22)]}\\b`));
+      await page.locator(".log-lines .is-chosen").getByText("iteration 22").waitFor();
+      await page.reload();
+      await found.locator("[aria-current]").getByText("iteration 22").waitFor();
+      assert.deepEqual(await violations(page), []);
+      complaints.expect(/log\/matches\?pattern.* 400|status of 400/);
+      await field.fill("/iteration (/");
+      await field.press("Enter");
+      await page.getByText("missing )").waitFor();
+      await field.fill("no such words");
+      await page.getByRole("button", { name: "Find" }).click();
+      await page.getByText("No line holds it.").waitFor();
+    });
+  });
+
   test("takes the focus to the log's lines, and back to who asked for them", async () => {
     const { runs } = await daemon.get("/api/v1/runs?status=failed&limit=100");
     const details = await Promise.all(runs.map((run) => daemon.get(`/api/v1/runs/${run.id}`)));

@@ -120,6 +120,19 @@ TEST(SourceRules, NothingIsLeftOpen) {
   }
 }
 
+// C++20 destroys what `call(…)` returned before the loop begins, and no compiler of ours says so.
+TEST(SourceRules, NoLoopGoesOverAPartOfWhatACallReturns) {
+  const std::regex part(R"(for \([^;]* : [\w:]*\w\(.*\)(\[|\.at\(|\.front\(|\.value\().*\) ?\{?$)");
+  ASSERT_TRUE(std::regex_search("for (const Json& run : get_json(\"/runs\")[\"runs\"]) {", part));
+  ASSERT_FALSE(std::regex_search("for (const Json& run : list[\"runs\"]) {", part));
+  for (const SourceFile& file : source_files(kCode)) {
+    if (file.path == "tests/tidy/source_rules_test.cpp") continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      EXPECT_FALSE(std::regex_search(file.lines[i], part)) << file.path << ":" << i + 1;
+    }
+  }
+}
+
 TEST(SourceRules, NoDrawersForAnything) {
   const std::set<std::string> drawers = {"util", "utils", "common", "misc", "helpers", "helper"};
   for (const SourceFile& file : source_files(kCodeAndScripts)) {

@@ -29,7 +29,8 @@ class Copies : public ApiTest {
 
   Json copy_of(storage::RunId run) {
     const Json details = get_json("/api/v1/runs/" + std::to_string(run));
-    for (const Json& listed : get_json("/api/v1/runs")["runs"]) {
+    const Json list = get_json("/api/v1/runs");
+    for (const Json& listed : list["runs"]) {
       if (listed["id"] == run) {
         EXPECT_EQ(listed["copy_of"], details["copy_of"]);
       }

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 // What tells of the moment or of the process, or asks for what is not there: a cluster's jobs, a
 // stream, the log's own file.
 const std::set<std::string> kNotAsked = {"/api/v1/events", "/api/v1/status",
-                                         "/api/v1/runs/{id}/log"};
+                                         "/api/v1/runs/{id}/log", "/api/v1/runs/{id}/log/matches"};
 
 // Runs as ingest makes them of real logs, with their steps, ready to be written anew.
 std::vector<storage::IngestBatch> batches_of_real_logs(const fs::path& folder) {

@@ -59,7 +59,8 @@ TEST_F(Failures, AgreeWithTheListUnderEachFilter) {
     std::int64_t listed = get_json("/api/v1/runs", filter)["total"].get<std::int64_t>();
     Pairs running = filter;
     running.emplace_back("status", "running");
-    for (const Json& run : get_json("/api/v1/runs", running)["runs"]) {
+    const Json list = get_json("/api/v1/runs", running);
+    for (const Json& run : list["runs"]) {
       if (run["failure_cause"].is_null()) --listed;
     }
     EXPECT_EQ(answer["ended"], listed);

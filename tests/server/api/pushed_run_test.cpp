@@ -153,7 +153,8 @@ class PushedRun : public ApiTest {
     const Json description = get_json("/api/v1/openapi.json");
     const std::string prefix = "/api/v1/runs/{id}";
     for (const auto& [path, methods] : description["paths"].items()) {
-      if (!path.starts_with(prefix) || path.ends_with("/log")) continue;  // that stays where it is
+      const bool is_of_log = path.find("/log") != std::string::npos;  // that stays where it is
+      if (!path.starts_with(prefix) || is_of_log) continue;
       const http::Response response =
           get("/api/v1/runs/" + std::to_string(run) + path.substr(prefix.size()));
       EXPECT_EQ(response.status, 200) << path;

@@ -1,4 +1,5 @@
-// GET /api/v1/runs/{id}/log: the lines around a byte, and what is refused.
+// GET /api/v1/runs/{id}/log and .../log/matches: the lines around a byte, those that hold a text,
+// and what is refused.
 #include <chrono>
 #include <fstream>
 #include <future>
@@ -80,7 +81,48 @@ TEST_F(RunLog, IsDescribedAsItIs) {
     EXPECT_TRUE(log.contains(name.get<std::string>())) << name;
   }
   EXPECT_EQ(log.size(), schema["properties"].size());
-  EXPECT_EQ(log["lines"][0].size(), schema["properties"]["lines"]["items"]["properties"].size());
+  const Json& line = document["components"]["schemas"]["LogLine"];
+  EXPECT_EQ(log["lines"][0].size(), line["properties"].size());
+  const Json& of_matches = document["components"]["schemas"]["RunLogMatches"];
+  EXPECT_EQ(get_json(path(run_) + "/matches", {{"text", "line"}}).size(),
+            of_matches["properties"].size());
+}
+
+TEST_F(RunLog, FindsLines) {
+  const Json found = get_json(path(run_) + "/matches", {{"text", "D LINE"}});
+  EXPECT_EQ(found["run_id"], run_);
+  EXPECT_EQ(found["size_bytes"], 34);
+  ASSERT_EQ(found["lines"].size(), 2U);
+  EXPECT_EQ(found["lines"][0]["text"], "second line");
+  EXPECT_EQ(found["lines"][1]["offset"], 23);
+  EXPECT_TRUE(found["next_offset"].is_null());
+  EXPECT_FALSE(found["has_gaps"]);
+  const Json one = get_json(path(run_) + "/matches", {{"text", "line"}, {"limit", "1"}});
+  EXPECT_EQ(one["lines"].size(), 1U);
+  EXPECT_EQ(one["next_offset"], 11);
+  const Json rest = get_json(path(run_) + "/matches", {{"pattern", "^t.*e$"}, {"from", "11"}});
+  ASSERT_EQ(rest["lines"].size(), 1U);
+  EXPECT_EQ(rest["lines"][0]["text"], "third line");
+  EXPECT_TRUE(
+      get_json(path(run_) + "/matches", {{"text", "line"}, {"from", "99"}})["lines"].empty());
+}
+
+TEST_F(RunLog, FindsLinesThatLieFarBehind) {
+  std::string text(3 << 20, '\n');
+  write(text + "the one\n");
+  const Json found = get_json(path(run_) + "/matches", {{"text", "one"}});
+  ASSERT_EQ(found["lines"].size(), 1U);
+  EXPECT_EQ(found["lines"][0]["offset"], text.size());
+}
+
+TEST_F(RunLog, RefusesToLookForWhatIsNoPattern) {
+  const std::string matches = path(run_) + "/matches";
+  EXPECT_NE(get_detail(matches, {}, 400).find("Give `text`"), std::string::npos);
+  get_detail(matches, {{"text", "a"}, {"pattern", "b"}}, 400);
+  EXPECT_NE(get_detail(matches, {{"pattern", "a("}}, 400).find("missing )"), std::string::npos);
+  EXPECT_NE(get_detail(matches, {{"text", std::string(501, 'a')}}, 400).find("500"),
+            std::string::npos);
+  get_detail("/api/v1/runs/999/log/matches", {{"text", "a"}}, 404);
 }
 
 TEST_F(RunLog, RefusesWhatCannotBeRead) {

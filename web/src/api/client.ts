@@ -20,6 +20,7 @@ import type {
   RunInsight,
   RunList,
   RunLog,
+  RunLogMatches,
   RunMetrics,
   RunNccl,
   RunRanks,
@@ -139,6 +140,8 @@ export const fetchRun = (id: number, signal?: AbortSignal) =>
   get<RunDetails>(`/runs/${id}`, signal);
 export const fetchRunLog = (id: number, query: URLSearchParams, signal?: AbortSignal) =>
   get<RunLog>(`/runs/${id}/log?${query}`, signal);
+export const fetchRunLogMatches = (id: number, query: URLSearchParams, signal?: AbortSignal) =>
+  get<RunLogMatches>(`/runs/${id}/log/matches?${query}`, signal);
 export const fetchSteps = (id: number, signal?: AbortSignal) =>
   get<Steps>(`/runs/${id}/steps`, signal);
 export const fetchStatistics = (id: number, window: string, signal?: AbortSignal) =>

@@ -6,7 +6,6 @@ import type {
   History,
   RunAgreement,
   RunList,
-  RunLog,
   Scaling,
   Steps,
 } from "../../generated/openapi";
@@ -30,6 +29,7 @@ export type {
   JobLog,
   JobState,
   LogEvent,
+  LogLine,
   MeanEstimate,
   Metric,
   MetricComparison,
@@ -53,6 +53,7 @@ export type {
   RunJob,
   RunList,
   RunLog,
+  RunLogMatches,
   RunMark,
   RunMetrics,
   RunNccl,
@@ -94,4 +95,3 @@ export type FailurePeriod = Failures["periods"][number];
 export type FailureNode = Failures["nodes"][number];
 
 export type RunPage = RunList;
-export type LogLine = RunLog["lines"][number];

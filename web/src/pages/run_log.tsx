@@ -16,6 +16,7 @@ import {
 } from "../state/log_place";
 import { RunLogStore } from "../state/run_log";
 import { chooseWrapping, wrapsLines } from "../state/wrapping";
+import { RunLogSearch } from "./run_log_search";
 
 export function RunLogSection({ run }: { run: RunDetails }) {
   const place = logPlace();
@@ -54,6 +55,7 @@ export function RunLogSection({ run }: { run: RunDetails }) {
           )}
         </span>
       </div>
+      <RunLogSearch key={run.id} runId={run.id} />
       {place === null ? (
         <p class="sub no-print">
           {formatBytes(run.size_bytes)}. Click an iteration, an event or a point of a chart to read

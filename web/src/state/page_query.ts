@@ -2,9 +2,9 @@
 import { hrefOf, navigate, place } from "./location";
 import { openedBy } from "./scroll_places";
 
-// What opens beside the rest of its page: a cell of the board, a run's log. To open one is a step;
-// to look at one after another, and to close it, are none more.
-const kPanels: readonly string[] = ["cell", "log"];
+// What opens beside the rest of its page: a cell of the board, a run's log, what is found in it. To
+// open one is a step; to look at one after another, and to close it, are none more.
+const kPanels: readonly string[] = ["cell", "log", "find"];
 
 // A choice of what is shown, which "back" undoes.
 export function setQuery(key: string, value: string): void {

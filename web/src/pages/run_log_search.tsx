@@ -1,0 +1,95 @@
+// The search in a run's log: what is looked for stands in the URL; each line that is found leads to
+// its place in the log.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { formatCount } from "../format";
+import { foundWords, markedParts } from "../log_search_words";
+import { ProblemPanel } from "../parts/panels";
+import { logPlace, lookAtLog } from "../state/log_place";
+import { LogSearch } from "../state/log_search";
+import { queryValue, setQuery } from "../state/page_query";
+
+const kKey = "find";
+const kWantedMax = 500; // the server's own limit
+
+export function RunLogSearch({ runId }: { runId: number }) {
+  const wanted = queryValue(kKey);
+  const [typed, setTyped] = useState(wanted);
+  const search = useMemo(() => new LogSearch(runId), [runId]);
+  useEffect(() => {
+    setTyped(wanted);
+    void search.find(wanted);
+    return () => search.stop();
+  }, [search, wanted]);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    // The same once more: the log may have grown.
+    if (typed === wanted) void search.find(wanted);
+    else setQuery(kKey, typed);
+  };
+  return (
+    <div class="log-search no-print">
+      <form role="search" aria-label="in the log" onSubmit={submit}>
+        <input
+          type="search"
+          aria-label="Find in the log"
+          placeholder="Find a text, or /an expression/"
+          maxLength={kWantedMax}
+          value={typed}
+          spellcheck={false}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        <button type="submit">Find</button>
+      </form>
+      <Results search={search} wanted={wanted} />
+    </div>
+  );
+}
+
+function Results({ search, wanted }: { search: LogSearch; wanted: string }) {
+  const found = search.found.value;
+  const problem = search.problem.value;
+  const goOn = () => void search.goOn();
+  return (
+    <>
+      <p class="sub" role="status">
+        {foundWords(found)}
+      </p>
+      {problem && <ProblemPanel problem={problem} retry={goOn} />}
+      {found.lines.length > 0 && (
+        <ol class="log-found" aria-label="Lines that were found" tabIndex={0}>
+          {found.lines.map(({ offset, text, is_cut }) => (
+            <li key={offset}>
+              <button
+                type="button"
+                class="log-link"
+                aria-current={logPlace() === offset ? "true" : undefined}
+                onClick={() => lookAtLog(offset)}
+              >
+                <span class="log-offset">{formatCount(offset)}</span>
+                <code>
+                  <Marked text={text} wanted={wanted} />
+                  {is_cut && " …"}
+                </code>
+              </button>
+            </li>
+          ))}
+        </ol>
+      )}
+      {found.phase === "searching" && (
+        <button type="button" class="quiet" onClick={() => search.stop()}>
+          Stop
+        </button>
+      )}
+      {found.phase === "partial" && !problem && (
+        <button type="button" class="quiet" onClick={goOn}>
+          Go on
+        </button>
+      )}
+    </>
+  );
+}
+
+function Marked({ text, wanted }: { text: string; wanted: string }) {
+  const parts = markedParts(text, wanted);
+  return <>{parts.map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
+}
