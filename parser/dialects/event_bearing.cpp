@@ -65,6 +65,10 @@ bool is_import_that_ended_it(const LogEvent& event, const LogEvent& earlier) {
          !is_exception(without_collector_prefix(earlier.line));
 }
 
+bool tells_of_a_requeue(const LogEvent& event) {
+  return states_end_from_outside(event) && event.line.find("JOB REQUEUE") != std::string::npos;
+}
+
 }  // namespace
 
 bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
@@ -102,6 +106,26 @@ bool may_be_of_a_script(const LogEvent& event) {
   if (is_of_ranks || event.rank || !tells_why(event)) return false;
   return weight_of(event.line) == LineWeight::complaint ||
          is_exception(without_collector_prefix(event.line));
+}
+
+bool may_be_of_a_next_attempt(const LogEvent& event) {
+  const FailureClass* const known = find_failure_class(event.cause);
+  return tells_why(event) && !known->ends_run_over;
+}
+
+bool tells_of_an_own_end(const LogEvent& event) {
+  constexpr auto kEnds = std::to_array<std::string_view>(
+      {"child_failed", "task_exited", "task_failure", "job_exited"});
+  return event.kind == LogEvent::Kind::failure &&
+         std::find(kEnds.begin(), kEnds.end(), event.cause) != kEnds.end();
+}
+
+bool was_over_before_its_requeue(std::span<const LogEvent> events) {
+  const auto beginning = std::find_if(events.rbegin(), events.rend(), [](const LogEvent& event) {
+    return begins_anew(event.cause);
+  });
+  const auto requeue = std::find_if(events.rbegin(), beginning, tells_of_a_requeue);
+  return requeue != beginning && std::any_of(requeue, beginning, tells_of_an_own_end);
 }
 
 bool tells_of_a_start(const LogEvent& event) {

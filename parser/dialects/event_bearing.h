@@ -2,6 +2,8 @@
 // two of one class is told, and whose it is.
 #pragma once
 
+#include <span>
+
 #include "parser/log_facts.h"
 
 namespace llmb::parser {
@@ -26,5 +28,15 @@ bool may_be_of_a_script(const LogEvent& event);
 // What a program tells of when it begins, and at no other time: where somebody had ended the run
 // before, it is another attempt's.
 bool tells_of_a_start(const LogEvent& event);
+
+// What would be told of whatever failed in another attempt: why, and not that somebody ended it.
+bool may_be_of_a_next_attempt(const LogEvent& event);
+
+// Whether it tells that a process ended by itself, and why not.
+bool tells_of_an_own_end(const LogEvent& event);
+
+// Whether the newest attempt was over when Slurm put the job back into its queue ("*** JOB 12 ON n1
+// CANCELLED AT … DUE TO JOB REQUEUE ***"): its tasks had ended by themselves, and tell no more.
+bool was_over_before_its_requeue(std::span<const LogEvent> events);
 
 }  // namespace llmb::parser

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "parser/dialects/failure_class.h"
 #include "parser/dialects/fields.h"
 #include "parser/dialects/line_weight.h"
 #include "parser/lines/line_prefix.h"
@@ -107,7 +108,9 @@ std::optional<LogEvent> read_failure(const Record& record, std::string_view raw,
     const std::string_view cause = cause_of(sign, text, at + sign.literal.size());
     if (cause.empty()) continue;
     const bool is_failure = sign.kind == LogEvent::Kind::failure;
-    if (is_failure && weight_of(record.text) == LineWeight::echo) return std::nullopt;
+    // A start is told by what a script shows of its environment, too: "SLURM_RESTART_COUNT=1".
+    const bool may_be_echoed = !is_failure || cause == kStarted;
+    if (!may_be_echoed && weight_of(record.text) == LineWeight::echo) return std::nullopt;
     LogEvent event;
     event.kind = sign.kind;
     event.cause = cause;

@@ -325,8 +325,9 @@ constexpr std::array kSignsOfOne = {
     in_error("nan_gradient", "found NaN in local"),
     in_error("nan_gradient", "gradients are scaled down to minimum"),
     in_error("nan_gradient", "found Inf in local"),
-    failure("nan_gradient", "Unexpected result ", R"(Unexpected result -?(?:nan|inf).*\bgrad)"),
-    failure("nan_loss", "Unexpected result ", R"(Unexpected result -?(?:nan|inf))"),
+    failure("nan_gradient", "Unexpected result ",
+            R"(Unexpected result (?:tensor\()?-?(?:nan|inf).*\bgrad)"),
+    failure("nan_loss", "Unexpected result ", R"(Unexpected result (?:tensor\()?-?(?:nan|inf))"),
     failure("nan_loss", "oss is NaN"),
     failure("nan_loss", "NaN loss", R"((?i)\b(?:abort|stop|exit|terminat|end)\w* .{0,40}NaN loss)"),
     // Of Lightning's EarlyStopping.

@@ -60,9 +60,13 @@ inline constexpr std::array kSignsOfOthers = {
     failure("peer_lost", "NCCL WARN ", R"(: (?:Connection reset by peer|Broken pipe))"),
     // The ranks do not ask for the same.
     failure("nccl_error", "NCCL WARN ", R"(collective mismatch error)"),
-    failure(
-        "nccl_system_error", "NCCL WARN ",
-        R"(NCCL WARN NET/.*(?i:error|fail|couldn't|unable|timed out|refused|status=|async event))"),
+    // Of what an adapter tells as it comes ("Got async event : port error") the errors only: that a
+    // port is active again, or a table has changed, is news.
+    failure("nccl_system_error", "NCCL WARN ",
+            R"(NCCL WARN NET/.*(?i:error|fail|async fatal|couldn't|unable|timed out|refused|)"
+            R"(status=))"),
+    // Of GPUs that reach each other over several nodes, where the driver's channels are not there.
+    failure("nccl_system_error", "NCCL WARN ", R"(NCCL WARN MNNVL .*not working)"),
     failure("nccl_system_error", "NCCL WARN ",
             R"(NCCL WARN (?:socket|(?:Call to |Connect |Net |bootstrap|\[?Proxy).*)"
             R"((?i:error|fail|timed out|refused)))"),

@@ -106,26 +106,14 @@ constexpr auto kGivesUp =
     std::to_array<std::string_view>({"not retrying", "o more retr", "iving up", "not continuing"});
 
 // Levels at which a program goes on, and other words that say so.
-constexpr auto kWarnings = std::to_array<std::string_view>({"WARNING",
-                                                            "Warning: ",
-                                                            "[warning]",
-                                                            "[WARN]",
-                                                            "\"WARN\"",
-                                                            " warn ",
-                                                            "[NeMo W ",
-                                                            "[DEBUG",
-                                                            " DEBUG ",
-                                                            "DEBUG:",
-                                                            "DEBUG - ",
-                                                            "going to /",
-                                                            "(ignored",
-                                                            "estarting ",
-                                                            "previous attempt",
-                                                            "previous submission",
-                                                            "previous container",
-                                                            ": ignored",
-                                                            " fault ignored",
-                                                            " thrown while requesting "});
+constexpr auto kWarnings = std::to_array<std::string_view>(
+    {"WARNING", "Warning: ", "[warning]", "[WARN]", "\"WARN\"", " warn ", "[NeMo W ", "[DEBUG",
+     " DEBUG ", "DEBUG:", "DEBUG - ", "going to /", "(ignored", "estarting ", ": ignored",
+     " fault ignored", " thrown while requesting "});
+
+// As a chain of jobs begins its next, or a script's next attempt.
+constexpr auto kOfEarlierRuns = std::to_array<std::string_view>(
+    {"revious attempt", "revious submission", "revious container", "revious job"});
 
 constexpr std::string_view kGoesOn = "trying again";
 
@@ -281,6 +269,14 @@ bool leaves_reason_open(std::string_view line) {
   return holds_one_of(line, kReasonless) && !holds_one_of(line, kReasons);
 }
 
+bool is_last_word(std::string_view line) {
+  return holds_one_of(line, kLastWords);
+}
+
+bool tells_of_an_earlier_run(std::string_view line) {
+  return holds_one_of(line, kOfEarlierRuns);
+}
+
 bool tells_that_it_goes_on(std::string_view line) {
   if (holds_one_of(line, kGivesUp)) return false;
   return holds_one_of(line, kGoesOnWith) || line.find(kGoesOn) != std::string_view::npos ||
@@ -294,9 +290,10 @@ LineWeight weight_of(std::string_view line) {
   // At whatever level: "[E socket.cpp:922] … timed out … trying again."
   if (line.find(kGoesOn) != std::string_view::npos) return LineWeight::warning;
   if (holds_one_of(line, kEnds)) return LineWeight::warning;
-  if (has_glog_level(text, "EF") || holds_one_of(line, kLastWords)) return LineWeight::statement;
+  if (has_glog_level(text, "EF") || is_last_word(line)) return LineWeight::statement;
   if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||
-      says_that_it_worked(line) || tells_that_it_goes_on(line) || is_of_a_start_file(line)) {
+      tells_of_an_earlier_run(line) || says_that_it_worked(line) || tells_that_it_goes_on(line) ||
+      is_of_a_start_file(line)) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||

@@ -24,6 +24,14 @@ LineWeight weight_of(std::string_view line);
 // something else.
 bool tells_that_it_goes_on(std::string_view line);
 
+// Whether nothing more is told of it, though the line has the form of a warning: what others say of
+// the same says less.
+bool is_last_word(std::string_view line);
+
+// Whether the line tells of a job or an attempt before this one: "previous job 12 … CANCELLED DUE
+// TO TIME LIMIT".
+bool tells_of_an_earlier_run(std::string_view line);
+
 // Whether the line tells that something failed, and leaves to others why: "child 28 failed with
 // error code: 1", whose output follows.
 bool leaves_reason_open(std::string_view line);

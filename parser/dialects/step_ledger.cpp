@@ -285,7 +285,9 @@ void StepLedger::add_event(LogEvent event) {
     event.cause = kRestarted;
   }
   if (event.cause == kEndedWell) std::erase_if(events, is_good_end);
-  if (tells_of_a_start(event) && was_ended_from_outside(events)) {
+  const bool is_of_next = (tells_of_a_start(event) && was_ended_from_outside(events)) ||
+                          (may_be_of_a_next_attempt(event) && was_over_before_its_requeue(events));
+  if (is_of_next) {
     add_event({.cause = std::string(kRestarted), .line = event.line, .offset = event.offset});
   }
   if (is_of_task_ && !task_said_why_ && tells_why(event)) forget_scripts();
@@ -337,6 +339,7 @@ void StepLedger::forget_scripts() {
 
 // Whether a program began between the two: what was told before, it had begun in spite of.
 bool StepLedger::was_survived(const LogEvent& earlier, const LogEvent& event) const {
+  if (is_last_word(earlier.line)) return false;
   return event.kind == LogEvent::Kind::failure && earlier.offset < newest_start_offset_ &&
          newest_start_offset_ < event.offset && weight_of(event.line) >= weight_of(earlier.line);
 }

@@ -102,7 +102,7 @@ std::vector<EventPart> event_parts(const LogFacts& facts, std::optional<double> 
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const LogEvent* root = roots[parts[i].attempt].chosen();
     const LogEvent* const last_word = last_words[parts[i].attempt].chosen();
-    if (root != nullptr && last_word != nullptr && explains(*last_word, *root)) root = last_word;
+    if (last_word != nullptr && explains(*last_word, roots[parts[i].attempt])) root = last_word;
     if (&facts.events[i] == root) parts[i].role = EventRole::root;
     const bool is_failure = facts.events[i].kind == LogEvent::Kind::failure;
     const LogEvent* const end = root != nullptr ? root : facts.events.data() + facts.events.size();

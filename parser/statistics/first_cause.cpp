@@ -40,6 +40,7 @@ bool was_logged_as_warning(const LogEvent& failure) {
   const bool was_told = failure.cause == "preempted" || failure.cause == "interrupted";
   if (weight == LineWeight::note && was_told) return false;
   if (weight == LineWeight::warning && failure.cause == "preempted") {
+    if (tells_of_an_earlier_run(failure.line)) return true;
     // Who asks for such notices had no answer, or who lost a node takes another: "preemption notice
     // poll failed, will retry", "node n1 preempted: NodeDiedError, will retry".
     return holds_any(failure.line, {" failed", "will retry"}) &&
@@ -205,6 +206,17 @@ bool is_of_collectives(const LogEvent& failure) {
   return std::find(kCauses.begin(), kCauses.end(), failure.cause) != kCauses.end();
 }
 
+// That others went, or do not come.
+bool tells_of_other_ranks(const LogEvent& failure) {
+  return depth_of(failure) == CauseDepth::peer_lost || is_of_collectives(failure);
+}
+
+// And that behind the word that a process has ended by itself, or was killed.
+bool follows_from_a_death(const LogEvent& failure, const LogEvent* death) {
+  return tells_of_other_ranks(failure) && death != nullptr && death->offset < failure.offset &&
+         (tells_of_an_own_end(*death) || tells_of_a_death(*death));
+}
+
 // Collectives that wait for a rank, and a program that waits for its own thread. Before the first
 // step an error of the network says more than that somebody did not come.
 bool tells_of_a_wait(const LogEvent& failure) {
@@ -278,12 +290,16 @@ bool says_no_reason(const LogEvent& failure) {
   return announces_end(failure) && depth_of(failure) >= CauseDepth::worker_failed;
 }
 
-bool explains(const LogEvent& last_word, const LogEvent& ending) {
+bool explains(const LogEvent& last_word, const FirstCause& cause) {
+  if (cause.chosen() == nullptr) return false;
+  const LogEvent& ending = *cause.chosen();
   if (says_no_reason(ending)) return true;
-  // A program may catch what else it meets, and go on.
-  const bool is_fatal =
-      last_word.cause == "gpu_hardware_error" && depth_of(last_word) == CauseDepth::root;
-  return is_fatal && (depth_of(ending) == CauseDepth::peer_lost || is_of_collectives(ending));
+  if (depth_of(last_word) != CauseDepth::root) return false;
+  // A program may catch what else it meets, and go on; not where it is told dead next.
+  const LogEvent* const death = cause.first_end();
+  const bool is_told_dead = death != nullptr && last_word.offset < death->offset;
+  if (is_told_dead && follows_from_a_death(ending, death)) return true;
+  return last_word.cause == "gpu_hardware_error" && tells_of_other_ranks(ending);
 }
 
 bool misses_others(const LogEvent& failure) {
@@ -327,7 +343,8 @@ const LogEvent* FirstCause::chosen() const {
   const bool may_repeat =
       of_earlier_attempts_ != nullptr &&
       (!ends_from_outside(*of_earlier_attempts_) || (went_on_ && tells_of_sigterm(*chosen_)));
-  const bool says_less = says_no_reason(*chosen_) || (!went_on_ && misses_others(*chosen_));
+  const bool says_less = says_no_reason(*chosen_) || (!went_on_ && misses_others(*chosen_)) ||
+                         (went_on_ && follows_from_a_death(*chosen_, first_end_));
   return may_repeat && says_less ? of_earlier_attempts_ : chosen_;
 }
 
@@ -381,6 +398,9 @@ void FirstCause::offer(const LogEvent& failure) {
   if (says_less && chosen_ != nullptr && tells_of_a_death(*chosen_)) return;
   // That others lost it, or wait for it, follows from what ended the rank.
   if (chosen_ != nullptr && may_follow(failure, *chosen_)) return;
+  // So does it where a driver noted of a process what ended it.
+  const bool was_noted = chosen_ != nullptr && chosen_->cause == "gpu_process_error";
+  if (was_noted && follows_from_a_death(failure, first_end_)) return;
   // Not a step came behind the warning: half an hour later others wait no longer.
   const bool was_warned = warned_ != nullptr && warned_->steps_before == failure.steps_before;
   const bool explains_more =

@@ -19,10 +19,6 @@ bool announces_end(const LogEvent& failure);
 // counts, though another one logged some steps more until it was ended, too.
 bool says_no_reason(const LogEvent& failure);
 
-// Whether what a rank said shortly before, while another one went on logging steps, is why the run
-// ended: `ending` says no reason, or only that others went or did not come.
-bool explains(const LogEvent& last_word, const LogEvent& ending);
-
 // Whether it tells that other processes did not come, or had gone: behind an attempt that failed,
 // by what that one failed.
 bool misses_others(const LogEvent& failure);
@@ -41,6 +37,10 @@ class FirstCause {
   // Null where nothing was offered, or nothing since.
   const LogEvent* chosen() const;
 
+  // The newest attempt's first word of a launcher or a scheduler that a process has ended; null for
+  // none.
+  const LogEvent* first_end() const { return first_end_; }
+
  private:
   void begin_attempt();
   void go_on(const LogEvent& event);
@@ -55,5 +55,10 @@ class FirstCause {
   bool went_on_ = false;  // since what came before
   bool is_over_ = false;  // the scheduler ended the run: the rest is teardown
 };
+
+// Whether what a rank said shortly before, while another one went on logging steps, is why the run
+// ended: what `cause` has chosen says no reason, or only that others went or did not come. False
+// where it has chosen nothing.
+bool explains(const LogEvent& last_word, const FirstCause& cause);
 
 }  // namespace llmb::parser

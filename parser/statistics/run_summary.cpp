@@ -162,8 +162,7 @@ void sort_events(const LogFacts& facts, std::size_t index,
       if (may_tell_why) last_words.offer(event);
     }
   }
-  if (ending.chosen() != nullptr && last_words.chosen() != nullptr &&
-      explains(*last_words.chosen(), *ending.chosen())) {
+  if (last_words.chosen() != nullptr && explains(*last_words.chosen(), ending)) {
     evidence.ending_failure = last_words.chosen();
     return;
   }

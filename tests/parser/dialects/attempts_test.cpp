@@ -242,6 +242,19 @@ TEST(Attempts, BeginWithWhatProgramsTellOfTheirStart) {
             "configuration_error");
 }
 
+TEST(Attempts, BeginAnewBehindSlurmsRequeue) {
+  const std::string exited = "srun: error: n1: task 0: Exited with exit code 1\n";
+  const std::string requeue =
+      "slurmstepd: error: *** JOB 64 ON n1 CANCELLED AT 2026-02-18T05:53:31 DUE TO JOB REQUEUE "
+      "***\n";
+  const std::string mistake = "[rank7]: TypeError: f() missing 1 required positional argument\n";
+  EXPECT_EQ(cause_of_dead(kOutOfMemory + exited + requeue + mistake), "python_exception");
+  EXPECT_EQ(cause_of_dead(kOutOfMemory + exited + requeue), "cuda_oom");
+  EXPECT_EQ(cause_of_dead(kStep + requeue + mistake), "preempted") << "a rank that was ended";
+  const std::string count = "SLURM_RESTART_COUNT=1\n";
+  EXPECT_EQ(cause_of_dead(kStep + requeue + count + mistake), "python_exception");
+}
+
 TEST(Attempts, BeginNoneWhereNobodyEndedTheRun) {
   EXPECT_THAT(parse_log(kOutOfMemory + kStartOfRanks).facts.events, testing::SizeIs(1));
   EXPECT_EQ(cause_of_dead(kOutOfMemory + kStartOfRanks + kEndOfStep), "cuda_oom");
@@ -263,13 +276,6 @@ TEST(OrderOfEnds, AFaultOfTheGpuBeforeTheLastStepExplainsLostPeers) {
   }
   EXPECT_EQ(cause_of_dead(kStep + fault + interval_lines + kLostPeer), "peer_lost")
       << "each line stands for fifty steps";
-}
-
-TEST(OrderOfEnds, WhatTheDriverNotedSaysMoreThanThatATaskAborted) {
-  const std::string aborted = "srun: error: n11: task 41: Aborted (core dumped)\n";
-  const std::string noted =
-      "[774410.802] NVRM: Xid (PCI:0009:01:00): 43, pid=171630, name=python\n";
-  EXPECT_EQ(cause_of_dead(kStep + aborted + kEndOfStep + noted), "gpu_process_error");
 }
 
 // What ended an attempt before is not why the next one was killed that had counted on.
@@ -388,6 +394,13 @@ TEST(ReasonOfAnEnd, IsNotWhatAProgramBeganInSpiteOf) {
   };
   EXPECT_EQ(line_of(first + second), first);
   EXPECT_EQ(line_of(first + kStartOfRanks + second), second);
+  // Why a driver refuses a device is its last word, whoever else begins.
+  const std::string refused =
+      "8: UserWarning: CUDA initialization: Unexpected error from cudaGetDeviceCount(). Error 802: "
+      "system not yet initialized\n";
+  EXPECT_EQ(
+      "8: " + line_of(refused + kStartOfRanks + "8: RuntimeError: No CUDA GPUs are available\n"),
+      refused);
 }
 
 TEST(ReasonOfAnEnd, IsTheExceptionRatherThanTheNoteWithItsWords) {

@@ -420,6 +420,8 @@ TEST(Failure, IsToldByTheReasonThatIsGivenForARefusal) {
   EXPECT_EQ(cause_of("ERROR:rerun:Unexpected result nan on rank 3 (message='found NaN in local "
                      "forward loss')"),
             "nan_loss");
+  EXPECT_EQ(cause_of("ERROR:rerun:Unexpected result tensor(nan, device='cuda:6') on rank 22"),
+            "nan_loss");
   EXPECT_EQ(cause_of("torch.distributed.DistNetworkError: Broken pipe"), "peer_lost");
   EXPECT_EQ(cause_of("torch.distributed.DistStoreError: Timed out after 601 seconds waiting for "
                      "clients. 504/512 clients joined."),
@@ -433,6 +435,18 @@ TEST(FinishMarker, IsToldByItsLine) {
   EXPECT_EQ(cause_of("[INFO | x]: `Trainer.fit` stopped: `max_steps=50` reached."),
             "finish:max_steps_reached");
   EXPECT_EQ(cause_of("job exited with code 0"), "finish:job_exited");
+}
+
+TEST(Failure, OfAnAdapterIsNoNewsOfIt) {
+  const std::string told = "n:1:2 [0] net_ib.cc:241 NCCL WARN NET/IB : mlx5_0:1 Got async event : ";
+  for (const char* const news : {"GID table change", "client reregistration", "SM change",
+                                 "LID change", "P_Key change", "port active"}) {
+    EXPECT_EQ(cause_of(told + news), "none") << news;
+  }
+  EXPECT_EQ(cause_of(told + "port error"), "nccl_system_error");
+  EXPECT_EQ(cause_of("n:1:2 [0] mnnvl.cc:61 NCCL WARN MNNVL (cliqueSize 72) is available but not "
+                     "working on some system."),
+            "nccl_system_error");
 }
 
 TEST(Failure, IsNotSeenInOrdinaryLines) {

@@ -33,7 +33,7 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_everyday_runs", 0},
     // One that is cut between "preempted or failed" and "Recovered" counts as ended, and one before
     // its script's last word, where Slurm ended what went on beside the program.
-    {"healthy_varied_runs", 5},
+    {"healthy_varied_runs", 3},
     // A step of Slurm's beside the program's that is cancelled when all is done, and a notice to go
     // before all was trained.
     {"healthy_mixed_stacks", 10},
@@ -64,6 +64,10 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_managed_services", 2},
     {"healthy_support_desks", 4},
     {"healthy_open_stack_teams", 7},
+    {"healthy_recipe_runners", 1},
+    {"healthy_fabric_and_storage", 0},
+    // Ten of one whose only step that is read was skipped, with a gradient norm that is NaN.
+    {"healthy_rl_post_training", 16},
     {"healthy_operated_and_other", 0},
     // Their lines no dialect knows.
     {"healthy_home_made_trainers", 19},

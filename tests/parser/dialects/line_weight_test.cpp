@@ -60,6 +60,7 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "E0317 13:33:22.9 9100 coordination_service_agent.cc:305] Failed to disconnect from "
         "coordination service with status: DEADLINE_EXCEEDED: Barrier timed out. Id: "
         "[Init]Shutdown",
+        "note: previous job 12 of this chain CANCELLED DUE TO TIME LIMIT (expected)",
         "[INFO] data: ValueError: x, skipping it"}) {
     EXPECT_EQ(weight_of(line), LineWeight::warning) << line;
   }

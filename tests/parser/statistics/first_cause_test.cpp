@@ -28,6 +28,9 @@ TEST(FirstCause, IsNotAnEndOfWhichTheSameLineTellsThatTheRunIsBack) {
   LogBuilder gone;
   gone.failure("preempted", "workload w evicted: Preempted");
   EXPECT_EQ(gone.summarize().status, RunStatus::failed);
+  LogBuilder former;
+  former.failure("preempted", "previous job 12 of this chain CANCELLED DUE TO PREEMPTION");
+  EXPECT_EQ(former.summarize().status, RunStatus::no_data);
   LogBuilder not_yet;
   not_yet.failure("preempted", "pod w-0 was preempted and not admitted again within 600 s");
   EXPECT_EQ(not_yet.summarize().status, RunStatus::failed);
