@@ -66,7 +66,7 @@ bool is_import_that_ended_it(const LogEvent& event, const LogEvent& earlier) {
 }
 
 bool tells_of_a_requeue(const LogEvent& event) {
-  return states_end_from_outside(event) && event.line.find("JOB REQUEUE") != std::string::npos;
+  return event.line.find("JOB REQUEUE") != std::string::npos && states_end_from_outside(event);
 }
 
 }  // namespace

@@ -286,7 +286,7 @@ void StepLedger::add_event(LogEvent event) {
   }
   if (event.cause == kEndedWell) std::erase_if(events, is_good_end);
   const bool is_of_next = (tells_of_a_start(event) && was_ended_from_outside(events)) ||
-                          (may_be_of_a_next_attempt(event) && was_over_before_its_requeue(events));
+                          (was_over_before_its_requeue(events) && may_be_of_a_next_attempt(event));
   if (is_of_next) {
     add_event({.cause = std::string(kRestarted), .line = event.line, .offset = event.offset});
   }
@@ -339,9 +339,9 @@ void StepLedger::forget_scripts() {
 
 // Whether a program began between the two: what was told before, it had begun in spite of.
 bool StepLedger::was_survived(const LogEvent& earlier, const LogEvent& event) const {
-  if (is_last_word(earlier.line)) return false;
   return event.kind == LogEvent::Kind::failure && earlier.offset < newest_start_offset_ &&
-         newest_start_offset_ < event.offset && weight_of(event.line) >= weight_of(earlier.line);
+         newest_start_offset_ < event.offset && !is_last_word(earlier.line) &&
+         weight_of(event.line) >= weight_of(earlier.line);
 }
 
 void StepLedger::retract_failure(std::uint64_t offset, std::string_view unless) {
