@@ -1,6 +1,8 @@
 // The text of logs that agents send along, and the lines that are shown of it.
 #include <gmock/gmock.h>
 
+#include <vector>
+
 #include "tests/server/api/push_fixture.h"
 
 namespace llmb::api {
@@ -58,16 +60,22 @@ TEST_F(Push, ShowsTheTextThatWasSentAlong) {
   EXPECT_EQ(first["size_bytes"], 3 * storage::kLogBlockBytes);
   const std::string in_the_gap = std::to_string(storage::kLogBlockBytes + 10);
   EXPECT_THAT(get_detail(log, {{"offset", in_the_gap}}, 404), HasSubstr("is not here"));
-  const Json found =
-      get_json(log + "/matches", {{"pattern", "^line [0-9]*000$"}, {"limit", "500"}});
-  const auto number_of = [](const Json& line) {
-    return std::stoi(line["text"].get<std::string>().substr(5));
-  };
-  EXPECT_EQ(number_of(found["lines"].front()), 1'000);
-  EXPECT_GT(number_of(found["lines"].back()), 60'000) << "behind the gap";
-  EXPECT_LT(found["lines"].size(), 60U);
-  EXPECT_EQ(found["has_gaps"], true);
-  EXPECT_TRUE(found["next_offset"].is_null());
+  std::vector<int> found;
+  bool has_gaps = false;
+  // A slow machine looks through a part of it in the time of one question.
+  for (Json next = 0; next.is_number();) {
+    const Json part =
+        get_json(log + "/matches", {{"pattern", "^line [0-9]*000$"}, {"from", next.dump()}});
+    for (const Json& line : part["lines"]) {
+      found.push_back(std::stoi(line["text"].get<std::string>().substr(5)));
+    }
+    has_gaps |= part["has_gaps"].get<bool>();
+    next = part["next_offset"];
+  }
+  EXPECT_EQ(found.front(), 1'000);
+  EXPECT_GT(found.back(), 60'000) << "behind the gap";
+  EXPECT_LT(found.size(), 60U);
+  EXPECT_TRUE(has_gaps);
   const Json behind_it = get_json(
       log, {{"offset", std::to_string(2 * storage::kLogBlockBytes + 100)}, {"before", "500"}});
   EXPECT_GE(behind_it["lines"][0]["offset"], 2 * storage::kLogBlockBytes);

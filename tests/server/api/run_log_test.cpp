@@ -108,9 +108,15 @@ TEST_F(RunLog, FindsLines) {
 }
 
 TEST_F(RunLog, FindsLinesThatLieFarBehind) {
-  std::string text(3 << 20, '\n');
+  std::string text;
+  while (text.size() < (3U << 20U)) text += std::string(1'023, '.') + "\n";
   write(text + "the one\n");
-  const Json found = get_json(path(run_) + "/matches", {{"text", "one"}});
+  Json found = get_json(path(run_) + "/matches", {{"text", "one"}});
+  // A slow machine looks through a part of it in the time of one question.
+  while (found["lines"].empty() && found["next_offset"].is_number()) {
+    found =
+        get_json(path(run_) + "/matches", {{"text", "one"}, {"from", found["next_offset"].dump()}});
+  }
   ASSERT_EQ(found["lines"].size(), 1U);
   EXPECT_EQ(found["lines"][0]["offset"], text.size());
 }
