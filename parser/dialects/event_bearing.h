@@ -32,7 +32,7 @@ bool tells_of_a_start(const LogEvent& event);
 // What would be told of whatever failed in another attempt: why, and not that somebody ended it.
 bool may_be_of_a_next_attempt(const LogEvent& event);
 
-// Whether it tells that a process ended by itself, and why not.
+// Whether it tells that a process ended by itself, and leaves open why.
 bool tells_of_an_own_end(const LogEvent& event);
 
 // Whether the newest attempt was over when Slurm put the job back into its queue ("*** JOB 12 ON n1
