@@ -34,12 +34,14 @@ struct EndedRuns {
   CountedRuns counted;
 };
 
-// The line of a run's log that tells of the failure by which it ended.
+// What a run's log tells of the failure by which it ended.
 struct FailureLine {
   RunId run = 0;
   std::string began_at;
   std::string cause;
   std::string line;
+  std::optional<std::int64_t> rank = {};
+  std::vector<std::string> others = {};  // lines of the other failures of its attempt
 };
 
 struct FailureCounts {

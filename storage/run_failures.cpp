@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -41,17 +43,15 @@ Question ended_question(const SqlDialect& dialect, const RunFilter& filter) {
   return {std::move(sql), std::move(where)};
 }
 
-// With the events behind which a failure counts no more.
+// With the other failures, of which some tell where it was, or that it counts no more.
 Question lines_question(const SqlDialect& dialect, const RunFilter& filter) {
   Where where = where_of_all(dialect, filter);
   where.add(std::string(dialect.without_index) + "failure_cause <> ''");
   std::string sql = fmt::format(
-      "SELECT of_run.id, began, failure_cause, cause, line FROM (SELECT id, failure_cause, {} AS"
-      " began FROM run{} ORDER BY {}id DESC LIMIT {}) AS of_run"
-      " JOIN run_event ON run_id = of_run.id AND kind = 'failure'"
-      " AND cause IN (failure_cause, '{}', '{}') ORDER BY of_run.id, position",
-      kBegan, where.sql(), dialect.without_index, kFailedRunsReadMax, parser::kRestarted,
-      parser::kWentOn);
+      "SELECT of_run.id, began, failure_cause, cause, line, rank FROM (SELECT id, failure_cause, {}"
+      " AS began FROM run{} ORDER BY {}id DESC LIMIT {}) AS of_run"
+      " JOIN run_event ON run_id = of_run.id AND kind = 'failure' ORDER BY of_run.id, position",
+      kBegan, where.sql(), dialect.without_index, kFailedRunsReadMax);
   return {std::move(sql), std::move(where)};
 }
 
@@ -85,6 +85,28 @@ std::vector<EndedRuns> read_ended(Connection& connection, const RunFilter& filte
   return all;
 }
 
+struct ToldEvent {
+  std::string cause;
+  std::string line;
+  std::optional<std::int64_t> rank;
+};
+
+// Takes the first of its cause out of an attempt's, and the lines of the others. False: there is
+// none of it.
+bool take_first_of_cause(std::vector<ToldEvent> attempt, FailureLine& failure) {
+  const auto first = std::find_if(attempt.begin(), attempt.end(), [&](const ToldEvent& event) {
+    return event.cause == failure.cause;
+  });
+  if (first == attempt.end()) return false;
+  failure.line = std::move(first->line);
+  failure.rank = first->rank;
+  failure.others.clear();
+  for (auto event = attempt.begin(); event != attempt.end(); ++event) {
+    if (event != first) failure.others.push_back(std::move(event->line));
+  }
+  return true;
+}
+
 // Of each run the first of its cause in the newest attempt that has one: what an earlier attempt
 // failed by was overcome, and what comes behind the first followed from it.
 std::vector<FailureLine> read_failure_lines(Connection& connection, const RunFilter& filter) {
@@ -92,24 +114,35 @@ std::vector<FailureLine> read_failure_lines(Connection& connection, const RunFil
   Statement select(connection, question.sql);
   question.where.bind(select);
   std::vector<FailureLine> lines;
-  bool is_first_of_attempt = true;
-  RunId run = 0;
+  FailureLine run;
+  std::vector<ToldEvent> attempt;  // in the order of the log
+  bool has_line = false;
+  const auto end_attempt = [&] {
+    has_line |= take_first_of_cause(std::exchange(attempt, {}), run);
+  };
+  const auto end_run = [&] {
+    end_attempt();
+    if (std::exchange(has_line, false)) lines.push_back(std::move(run));
+  };
   while (select.step()) {
-    FailureLine line;
-    line.run = select.read_integer();
-    line.began_at = select.read_text();
-    line.cause = select.read_text();
-    if (line.run != std::exchange(run, line.run)) is_first_of_attempt = true;
-    if (parser::begins_anew(select.read_text())) {
-      is_first_of_attempt = true;
-      continue;
+    const RunId id = select.read_integer();
+    std::string began_at = select.read_text();
+    std::string cause = select.read_text();
+    if (id != run.run) {
+      end_run();
+      run = {id, std::move(began_at), std::move(cause), {}};
     }
-    if (!std::exchange(is_first_of_attempt, false)) continue;
-    line.line = select.read_text();
-    const bool is_of_newer_attempt = !lines.empty() && lines.back().run == line.run;
-    if (is_of_newer_attempt) lines.pop_back();
-    lines.push_back(std::move(line));
+    ToldEvent event;
+    event.cause = select.read_text();
+    event.line = select.read_text();
+    event.rank = select.read_optional_integer();
+    if (parser::begins_anew(event.cause)) {
+      end_attempt();
+    } else {
+      attempt.push_back(std::move(event));
+    }
   }
+  end_run();
   return lines;
 }
 

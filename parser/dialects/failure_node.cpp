@@ -5,15 +5,20 @@
 #include <algorithm>
 #include <array>
 
+#include "parser/foundation/parse_number.h"
 #include "parser/foundation/text.h"
 #include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
 namespace {
 
+re2::StringPiece piece_of(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
 std::string_view first_group(const RE2& pattern, std::string_view text) {
   re2::StringPiece group;
-  if (!RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), pattern, &group)) return {};
+  if (!RE2::PartialMatch(piece_of(text), pattern, &group)) return {};
   return {group.data(), group.size()};
 }
 
@@ -24,27 +29,115 @@ constexpr auto kToldByWitnesses =
 // by remote peer", "Got completion from peer", "connect returned Connection timed out".
 constexpr auto kOfTwoNodes =
     std::to_array<std::string_view>({" peer ", "emote ", "onnect", "Broken pipe", "imed out"});
+// What may be the fault of the node of the rank that tells of it. A configuration, a module or a
+// file that all ranks need is missed by all, and the first to say so is on any node; so is a loss,
+// which all ranks have in common.
+constexpr auto kOfOneNode = std::to_array<std::string_view>(
+    {"cuda_oom", "host_oom_kill", "locked_memory_limit", "shared_memory_full", "gpu_hardware_error",
+     "gpu_unavailable", "gpu_process_error", "illegal_memory_access", "cuda_error", "nan_gradient",
+     "disk_full_or_quota", "file_system_error", "container_error", "nccl_system_error",
+     "nccl_error", "segmentation_fault"});
 
-}  // namespace
+bool is_one_of(std::string_view cause, const auto& causes) {
+  return std::find(causes.begin(), causes.end(), cause) != causes.end();
+}
 
-std::string_view node_of_failure(std::string_view cause, std::string_view line) {
-  if (std::find(kToldByWitnesses.begin(), kToldByWitnesses.end(), cause) !=
-      kToldByWitnesses.end()) {
-    return {};
-  }
+// SIGTERM: another task had failed, or somebody ended the step.
+bool was_ended_by_another(std::string_view srun_line) {
+  return srun_line.find(": Terminated") != std::string_view::npos;
+}
+
+std::string_view node_of_srun(std::string_view line) {
   static const RE2 of_task(R"(\bsrun: error: ([A-Za-z0-9][\w.-]{0,127}): tasks? [\d,-]+: )");
   static const RE2 of_node(
       R"(\bsrun: error: .*(?:Node failure|failed) on (?:node )?([A-Za-z0-9][\w.-]{0,127})(?::|$))");
-  static const RE2 of_nccl(R"(^([A-Za-z0-9][\w.-]{0,127}):\d+:\d+ \[\d+\] .*\bNCCL WARN )");
-  // SIGTERM: another task had failed, or somebody ended the step.
   if (const auto node = first_group(of_task, line); !node.empty()) {
-    return line.find(": Terminated") == std::string_view::npos ? node : std::string_view();
+    return was_ended_by_another(line) ? std::string_view() : node;
   }
-  if (const auto node = first_group(of_node, line); !node.empty()) return node;
-  if (line.find(" NCCL WARN ") == std::string_view::npos || holds_one_of(line, kOfTwoNodes)) {
-    return {};
-  }
+  return first_group(of_node, line);
+}
+
+std::string_view node_of_nccl(std::string_view line) {
+  static const RE2 of_nccl(R"(^([A-Za-z0-9][\w.-]{0,127}):\d+:\d+ \[\d+\] .*\bNCCL WARN )");
   return first_group(of_nccl, without_collector_prefix(line));
+}
+
+// Of a name that stands before a rank's label, and no sentence: with a digit, and a letter first.
+// A role ("worker-2", "trainer/0") is no node.
+std::string_view node_of_label(std::string_view line) {
+  static const RE2 of_label(
+      R"(^([A-Za-z][A-Za-z_.-]*\d[\w.-]{0,120})(?:: ?| ?\| ?| )\[?[Rr]ank ?\d+\]?:)");
+  constexpr auto kRoles =
+      std::to_array<std::string_view>({"worker", "trainer", "task", "rank", "pod", "job"});
+  const std::string_view node = first_group(of_label, line);
+  return holds_one_of(node, kRoles) ? std::string_view() : node;
+}
+
+// What only says it of the node itself, wherever that stands in the line.
+std::string_view node_that_is_named(std::string_view line) {
+  // Without a time before it only a name with a digit: "Triton kernel: …" is a sentence.
+  static const RE2 of_kernel(R"(^([A-Za-z][A-Za-z_.-]*\d[\w.-]{0,120}) kernel(?:\[\d+\])?: )");
+  static const RE2 of_kernel_log(
+      R"(\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]? ([A-Za-z][\w.-]{0,127}) kernel(?:\[\d+\])?: )");
+  static const RE2 of_mpi(
+      R"(^\[([A-Za-z][\w.-]{0,127}):\d+\] (?:\*\*\* Process received|Signal: ))");
+  static const RE2 of_mpirun(R"(\bon node ([A-Za-z0-9][\w.-]{0,127}) exited on signal )");
+  static const RE2 of_megatron(R"(, node ([A-Za-z][\w.-]{0,127}), device \d)");
+  static const RE2 of_megatron_before(R"(\bDevice: \d+, node: ([A-Za-z][\w.-]{0,127}))");
+  for (const RE2* const pattern :
+       {&of_kernel, &of_kernel_log, &of_mpi, &of_mpirun, &of_megatron, &of_megatron_before}) {
+    if (const auto node = first_group(*pattern, line); !node.empty()) return node;
+  }
+  return {};
+}
+
+// "0-3,6" holds 2.
+bool holds_task(std::string_view tasks, std::int64_t task) {
+  for (const std::string_view range : split(tasks, ',')) {
+    const std::size_t dash = std::min(range.find('-'), range.size());
+    const auto first = parse_digits(range.substr(0, dash));
+    const auto last = dash == range.size() ? first : parse_digits(range.substr(dash + 1));
+    if (first && last && *first <= task && task <= *last) return true;
+  }
+  return false;
+}
+
+// Where a task is a launcher of several ranks, a rank's number is not its task's.
+bool has_launchers_for_tasks(std::span<const std::string> lines) {
+  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return line.find("elastic") != std::string_view::npos ||
+           line.find("torchrun") != std::string_view::npos ||
+           line.find("local_rank: ") != std::string_view::npos;
+  });
+}
+
+std::string_view node_of_rank(std::int64_t rank, std::span<const std::string> lines) {
+  static const RE2 of_tasks(R"(\bsrun: error: ([A-Za-z0-9][\w.-]{0,127}): tasks? (\d[\d,-]*): )");
+  if (has_launchers_for_tasks(lines)) return {};
+  for (const std::string_view line : lines) {
+    re2::StringPiece node;
+    re2::StringPiece tasks;
+    if (!RE2::PartialMatch(piece_of(line), of_tasks, &node, &tasks)) continue;
+    if (was_ended_by_another(line)) continue;
+    if (holds_task({tasks.data(), tasks.size()}, rank)) return {node.data(), node.size()};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view node_of_failure(const ToldFailure& failure) {
+  if (is_one_of(failure.cause, kToldByWitnesses)) return {};
+  const std::string_view line = failure.line;
+  if (const auto node = node_of_srun(line); !node.empty()) return node;
+  if (line.find(" NCCL WARN ") != std::string_view::npos) {
+    if (holds_one_of(line, kOfTwoNodes)) return {};
+    if (const auto node = node_of_nccl(line); !node.empty()) return node;
+  }
+  if (const auto node = node_that_is_named(line); !node.empty()) return node;
+  if (!is_one_of(failure.cause, kOfOneNode)) return {};
+  if (const auto node = node_of_label(line); !node.empty()) return node;
+  return failure.rank ? node_of_rank(*failure.rank, failure.others) : std::string_view();
 }
 
 }  // namespace llmb::parser

@@ -74,7 +74,8 @@ void add_ended(const storage::FailureCounts& counts, FailureReport& report) {
 void add_nodes(const storage::FailureCounts& counts, FailureReport& report) {
   std::map<std::string, FailureReport::Node> nodes;
   for (const storage::FailureLine& line : counts.lines) {
-    const std::string name(parser::node_of_failure(line.cause, line.line));
+    const std::string name(
+        parser::node_of_failure({line.cause, line.line, line.rank, line.others}));
     if (name.empty()) continue;
     FailureReport::Node& node = nodes[name];
     node.node = name;

@@ -1,6 +1,10 @@
 #include "server/report/run_json.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "parser/dialects/failure_class.h"
+#include "parser/dialects/failure_node.h"
 #include "parser/statistics/event_role.h"
 #include "parser/statistics/run_marks.h"
 #include "server/report/json.h"
@@ -136,6 +140,19 @@ Json followed_json(const ToldRun& run, const parser::LogEvent* event) {
   return list;
 }
 
+// The node where `event` happened, which stands in run.facts; empty: the log names none.
+std::string node_of(const ToldRun& run, const parser::LogEvent& event) {
+  const std::vector<parser::LogEvent>& all = run.facts.events;
+  const auto is_anew = [](const parser::LogEvent& one) { return parser::begins_anew(one.cause); };
+  const auto own = all.begin() + (&event - all.data());
+  const auto begin = std::find_if(std::make_reverse_iterator(own), all.rend(), is_anew).base();
+  std::vector<std::string> others;
+  for (auto one = begin; one != std::find_if(own, all.end(), is_anew); ++one) {
+    if (one != own && one->kind == parser::LogEvent::Kind::failure) others.push_back(one->line);
+  }
+  return std::string(parser::node_of_failure({event.cause, event.line, event.rank, others}));
+}
+
 // Also of a complete run whose teardown failed: then the data stays valid.
 Json failure_json(const ToldRun& run) {
   const parser::LogEvent* event = parser::ending_failure(run.facts, run.summary);
@@ -150,6 +167,7 @@ Json failure_json(const ToldRun& run) {
   json["offset"] = event != nullptr ? Json(event->offset) : Json(nullptr);
   json["steps_before"] = event != nullptr ? Json(event->steps_before) : Json(nullptr);
   json["rank"] = event != nullptr ? nullable(event->rank) : Json(nullptr);
+  json["node"] = event != nullptr ? null_if_empty(node_of(run, *event)) : Json(nullptr);
   json["operation"] = event != nullptr ? null_if_empty(event->operation) : Json(nullptr);
   json["data_is_valid"] = run.summary.status == parser::RunStatus::complete;
   json["followed_by"] = followed_json(run, event);

@@ -165,6 +165,27 @@ TEST_F(FailureLines, AreOfTheAttemptThatEndedTheRun) {
               ElementsAre("n1"));
 }
 
+// They may say where it was; those of an attempt before or after are of another failure.
+TEST_F(FailureLines, HaveTheOthersOfTheirAttempt) {
+  auto batch = ended_batch(root_, 1, RunStatus::failed, "cuda_oom", "2026-01-01T00:00:00Z");
+  const auto add = [&](std::string_view cause, const char* line, std::int64_t rank) {
+    batch.facts.events.push_back(
+        {parser::LogEvent::Kind::failure, std::string(cause), line, 1, 0, rank});
+  };
+  add("task_exited", "before", 1);
+  add(parser::kRestarted, "again", 1);
+  add("python_traceback", "head", 19);
+  add("cuda_oom", "first", 19);
+  add("cuda_oom", "second", 20);
+  add("task_exited", "end", 3);
+  write(batch);
+  const FailureCounts found = counts();
+  ASSERT_EQ(found.lines.size(), 1U);
+  EXPECT_EQ(found.lines[0].line, "first");
+  EXPECT_EQ(found.lines[0].rank, 19);
+  EXPECT_THAT(found.lines[0].others, ElementsAre("head", "second", "end"));
+}
+
 class FailurePlans : public testing::Test {
  protected:
   std::string plan_of(const std::string& sql) const {

@@ -350,6 +350,7 @@ test("failures are told root first, alike ones once, and those of other attempts
     offset: 30,
     steps_before: 10,
     rank: 3,
+    node: null,
     operation: null,
     data_is_valid: false,
     followed_by: [],

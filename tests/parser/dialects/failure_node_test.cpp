@@ -3,25 +3,96 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace llmb::parser {
 namespace {
 
+std::string_view node_of(std::string_view cause, std::string_view line) {
+  return node_of_failure({.cause = cause, .line = line});
+}
+
 TEST(FailureNode, IsTheOneWhereTheLineSaysThatItHappened) {
-  EXPECT_EQ(node_of_failure("task_killed", "srun: error: gpu-05: task 2: Killed"), "gpu-05");
-  EXPECT_EQ(node_of_failure("segmentation_fault",
-                            "0: srun: error: n1.cluster: tasks 0-4,6-7: Segmentation fault"),
+  EXPECT_EQ(node_of("task_killed", "srun: error: gpu-05: task 2: Killed"), "gpu-05");
+  EXPECT_EQ(node_of("segmentation_fault",
+                    "0: srun: error: n1.cluster: tasks 0-4,6-7: Segmentation fault"),
             "n1.cluster");
-  EXPECT_EQ(node_of_failure("node_failure", "srun: error: Node failure on gpu-04"), "gpu-04");
-  EXPECT_EQ(node_of_failure("srun_launch_error",
-                            "srun: error: Task launch for StepId=508.0 failed on node gpu-09: "
-                            "Communication connection failure"),
+  EXPECT_EQ(node_of("node_failure", "srun: error: Node failure on gpu-04"), "gpu-04");
+  EXPECT_EQ(node_of("srun_launch_error",
+                    "srun: error: Task launch for StepId=508.0 failed on node gpu-09: "
+                    "Communication connection failure"),
             "gpu-09");
-  EXPECT_EQ(node_of_failure("nccl_system_error",
-                            "gpu-05:88:120 [3] misc/ibvwrap.cc:160 NCCL WARN Call to ibv_create_cq "
-                            "failed"),
+  EXPECT_EQ(node_of("nccl_system_error",
+                    "gpu-05:88:120 [3] misc/ibvwrap.cc:160 NCCL WARN Call to ibv_create_cq "
+                    "failed"),
             "gpu-05");
+  EXPECT_EQ(node_of("gpu_hardware_error",
+                    "Mar 23 19:58:44 gh-c2-1 kernel: NVRM: Xid (PCI:0019:01:00): 79, GPU has "
+                    "fallen off the bus."),
+            "gh-c2-1");
+  EXPECT_EQ(node_of("gpu_hardware_error", "kite-g019 kernel: [1288144.9] NVRM: Xid: 79"),
+            "kite-g019");
+  EXPECT_EQ(node_of("cuda_error",
+                    "vx-h200-27 [rank24]: torch.AcceleratorError: CUDA error: unspecified launch "
+                    "failure"),
+            "vx-h200-27");
+  EXPECT_EQ(node_of("segmentation_fault", "[gpu-17:40211] *** Process received signal ***"),
+            "gpu-17");
+  EXPECT_EQ(node_of("segmentation_fault",
+                    "mpirun noticed that process rank 19 with PID 0 on node gpu-17 exited on "
+                    "signal 11 (Segmentation fault)."),
+            "gpu-17");
+  EXPECT_EQ(node_of("nan_gradient",
+                    "AssertionError: Rank 11: found NaN in local grad norm in backward pass before "
+                    "data-parallel communication collective. Device: 3, node: atl910-0042"),
+            "atl910-0042");
+  EXPECT_EQ(node_of("nan_gradient",
+                    "RuntimeError: Rank 21, node grv-h03, device 5, iteration 15: Unexpected "
+                    "result nan"),
+            "grv-h03");
+}
+
+// Where the line names none, a launcher may say where its rank ended.
+TEST(FailureNode, IsTheOneWhereTheTaskOfTheRankEnded) {
+  const std::vector<std::string> ends = {
+      "srun: error: gpu-01: tasks 0-7: Terminated",
+      "srun: error: gpu-03: tasks 16,18,20-23: Exited with exit code 1",
+      "slurmstepd: error: *** STEP 12.0 ON gpu-01 CANCELLED AT 2025-06-25T05:58:06 ***"};
+  ToldFailure failure = {.cause = "cuda_oom",
+                         .line = "torch.OutOfMemoryError: CUDA out of memory.",
+                         .rank = 22,
+                         .others = ends};
+  EXPECT_EQ(node_of_failure(failure), "gpu-03");
+  failure.rank = 18;
+  EXPECT_EQ(node_of_failure(failure), "gpu-03");
+  for (const std::int64_t rank : {3, 17, 24}) {  // ended with the others, of no node, of no task
+    failure.rank = rank;
+    EXPECT_EQ(node_of_failure(failure), "") << rank;
+  }
+  failure.rank.reset();
+  EXPECT_EQ(node_of_failure(failure), "");
+}
+
+// All ranks read one configuration; a rank that waited is not the one that failed.
+TEST(FailureNode, IsNotThatOfTheRankThatCameFirstWithWhatAllMeet) {
+  const std::vector<std::string> ends = {"srun: error: gpu-03: task 2: Exited with exit code 1"};
+  for (const char* const cause : {"configuration_error", "missing_module", "hf_authentication",
+                                  "nan_loss", "python_exception", "time_limit", "peer_lost",
+                                  "nccl_timeout", "a_cause_of_another_version"}) {
+    EXPECT_EQ(node_of_failure({.cause = cause, .line = "words", .rank = 2, .others = ends}), "")
+        << cause;
+  }
+}
+
+// With torchrun in each task rank 2 is of the first node, and task 2 is the third.
+TEST(FailureNode, IsNotTakenFromTheNumberOfATaskThatStartsRanks) {
+  const std::vector<std::string> ends = {
+      "E0805 04:33:58.201000 1880 torch/distributed/elastic/multiprocessing/api.py:874] failed "
+      "(exitcode: 1) local_rank: 2 (pid: 1933) of binary: /usr/bin/python",
+      "srun: error: gpu-03: task 2: Exited with exit code 1"};
+  EXPECT_EQ(node_of_failure({.cause = "cuda_oom", .line = "words", .rank = 2, .others = ends}), "");
 }
 
 // A scheduler ends a job by its first node; a list is no node.
@@ -31,8 +102,11 @@ TEST(FailureNode, IsNoneWhereTheLineNamesAnotherThing) {
         "LIMIT ***",
         "srun: error: Unable to create step for job 507: More processors requested than permitted",
         "srun: error: gpu-[01-04]: tasks 0-7: Killed", "srun: error: something else",
+        "Linux kernel: 5.15", "ERROR: Triton2 kernel: no image",
+        "worker-2: [rank3]: RuntimeError: CUDA error: invalid argument",
+        "trainer/0 [rank3]: RuntimeError: CUDA error", "12:03:11 [rank3]: RuntimeError",
         "torch.OutOfMemoryError: CUDA out of memory", ""}) {
-    EXPECT_EQ(node_of_failure("task_killed", line), "") << line;
+    EXPECT_EQ(node_of("task_killed", line), "") << line;
   }
 }
 
@@ -51,7 +125,7 @@ TEST(FailureNode, IsNotThatOfABystander) {
             "gpu-01:88:120 [0] misc/socket.cc:466 NCCL WARN socketStartConnect: Connect to "
             "10.0.0.7<47211> failed : Connection refused"},
            {"task_killed", "0: srun: error: n1.cluster: tasks 0-4,6-7: Terminated"}}) {
-    EXPECT_EQ(node_of_failure(cause, line), "") << line;
+    EXPECT_EQ(node_of(cause, line), "") << line;
   }
 }
 

@@ -69,12 +69,20 @@ TEST(FailureReports, CountByNode) {
   add(3, "segfault", "srun: error: gpu-01: task 3: Segmentation fault");
   add(4, "segfault", "no node in here");
   add(5, "peer_lost", "srun: error: gpu-01: task 3: Aborted");
+  for (const storage::RunId run : {6, 7}) {
+    add(run, "cuda_oom", "CUDA out of memory");
+    counts.lines.back().rank = 9;
+    counts.lines.back().others = {"srun: error: gpu-01: tasks 8-15: Exited with exit code 1"};
+  }
   const FailureReport report = failure_report(counts);
   ASSERT_THAT(report.nodes, SizeIs(2));
-  EXPECT_EQ(report.nodes[0].node, "gpu-05");
-  EXPECT_EQ(report.nodes[0].counted.runs, 2);
-  EXPECT_EQ(report.nodes[0].counted.newest_run, 2);
+  EXPECT_EQ(report.nodes[0].node, "gpu-01");
   EXPECT_EQ(report.nodes[0].causes,
+            (std::map<std::string, std::int64_t>{{"cuda_oom", 2}, {"segfault", 1}}));
+  EXPECT_EQ(report.nodes[1].node, "gpu-05");
+  EXPECT_EQ(report.nodes[1].counted.runs, 2);
+  EXPECT_EQ(report.nodes[1].counted.newest_run, 2);
+  EXPECT_EQ(report.nodes[1].causes,
             (std::map<std::string, std::int64_t>{{"segfault", 1}, {"worker_killed", 1}}));
 }
 

@@ -208,7 +208,7 @@ function Nodes({ failures }: { failures: Failures }) {
   return (
     <section class="failures" aria-labelledby="nodes-title">
       <h2 id="nodes-title">On which nodes</h2>
-      {nodes.length === 0 && <p>No failure's line names the node where it happened.</p>}
+      {nodes.length === 0 && <p>No log names the node where a failure happened.</p>}
       {nodes.length > 0 && (
         <Table
           name="Nodes"
@@ -225,7 +225,7 @@ function Nodes({ failures }: { failures: Failures }) {
       )}
       {nodes.length > 0 && (
         <p class="window-note">
-          As the lines of the failures name them, which few kinds of failure do.
+          As the logs name them: the line of the failure itself, or Slurm's word of the rank's end.
           {leftOut > 0 && ` ${nodesLeftOutWords(leftOut)}`}
           {!areOfAll && " Read are those of the 10,000 failed runs that were stored last."}
         </p>

@@ -106,6 +106,7 @@ function Earlier({ roots }: { roots: LogEvent[] }) {
 function whereText(failure: Failure): string {
   const parts = [
     failure.rank !== null && `rank ${formatCount(failure.rank)}`,
+    failure.node !== null && `on ${failure.node}`,
     failure.operation !== null && `in ${failure.operation}`,
     failure.steps_before === null
       ? false
