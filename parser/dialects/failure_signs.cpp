@@ -49,6 +49,7 @@ constexpr std::array kSignsOfRuns = {
     failure(kRestarted, " -> RESTARTING"),
     // Of SkyPilot's controller.
     failure(kRestarted, "==== Recovered. ===="),
+    failure(kRestarted, "Recovered on attempt "),
     failure(kRestarted, "Managed job is recovered on a new cluster"),
     // Of Ray Tune's trials.
     failure(kRestarted, "Restored on ", R"(\bRestored on \S+ from checkpoint)"),
@@ -56,6 +57,9 @@ constexpr std::array kSignsOfRuns = {
     by_line("attempt ", cause_of_banner),
     // "attempt=1 t=2025-10-01T20:40:11 (micro batch 1)", of a script that stamps its attempts.
     failure(kRestarted, "attempt=", R"(^attempt=\d+ t=[-0-9T:Z]+(?: \(.*\))?$)"),
+    // The same without a stamp, and "try 2:": the first such line begins nothing anew.
+    failure(kRestarted, "attempt=", R"(^attempt=(?:[2-9]|[1-9]\d)$)"),
+    failure(kRestarted, "try ", R"(^try (?:[2-9]|[1-9]\d):$)"),
     by_line("- try ", cause_of_banner),
     by_line("= try ", cause_of_banner),
     by_line("# try ", cause_of_banner),
@@ -75,6 +79,8 @@ constexpr std::array kSignsOfRuns = {
     failure(kRestarted, "restarting all (restartAttempt "),
     failure(kRestarted, "restartAttempt ", R"(\] restartAttempt \d)"),
     failure(kRestarted, "recreating all jobs"),
+    // Of Levanter's driver on Ray.
+    failure(kRestarted, " Attempt ", R"(Running on [^.]*\. Attempt [2-9])"),
     failure(kRestarted, "run #", R"(\brun #\d+ of \d)"),
     // A wrapper's word behind an attempt: "[attempt 1/3] exit code 1; next attempt in 30 s".
     failure(kRestarted, "exit code ", kNextTry),
@@ -180,7 +186,7 @@ constexpr std::array kSignsOfOne = {
     // A launcher may put a host before it: "asahi: KeyboardInterrupt".
     failure("interrupted", "KeyboardInterrupt",
             R"(^(?:\[[\w.-]+\] )?KeyboardInterrupt\b|^[a-z][\w.-]*: KeyboardInterrupt$|)"
-            R"(^\^C.*\bKeyboardInterrupt\b)"),
+            R"(^\^C(?:.*\b)?KeyboardInterrupt\b)"),
     failure("interrupted", "received SIGINT"),
     failure("interrupted", "SignalException: Process ", R"(got signal: [12]\b)"),
 

@@ -97,6 +97,9 @@ inline constexpr std::array kSignsOfOthers = {
     in_error("gloo_error", "monitoredBarrier", R"((?i)fail)"),
     in_error("gloo_error", "Timed out waiting ", R"(Timed out waiting [0-9]+ms for )"),
     failure("peer_lost", "Connection closed by peer"),
+    // Of Gaudi's HCCL.
+    failure("peer_lost", "remote socket closed", R"(hccl|HCL)"),
+    failure("peer_lost", "remote closed socket", R"(hccl|HCL)"),
     by_line("Connection reset by peer", cause_of_reset_connection),
     in_error("gloo_error", "third_party/gloo", R"(Error: )"),
     in_error("gloo_error", "[enforce fail at ", R"(gloo)"),
@@ -198,7 +201,9 @@ inline constexpr std::array kSignsOfOthers = {
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     // Of LSF: SIGTERM, which nobody explains.
     failure("task_killed", "Exited with exit code 143", R"(^Exited )"),
-    failure("job_exited", "Exited with exit code ", R"(^Exited with exit code [1-9]\d*\.$)"),
+    // Of its report, and of bhist: "Fri Jul 11 08:46:02: Exited with exit code 7. The CPU time …".
+    failure("job_exited", "Exited with exit code ",
+            R"(^(?:\w{3} \w{3} [ \d]\d [\d:]+: )?Exited with exit code [1-9]\d*\.(?: The CPU |$))"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
     failure("task_killed", "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed))"),

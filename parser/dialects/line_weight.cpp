@@ -109,13 +109,16 @@ constexpr auto kGivesUp =
 constexpr auto kWarnings = std::to_array<std::string_view>(
     {"WARNING", "Warning: ", "[warning]", "[WARN]", "\"WARN\"", " warn ", "[NeMo W ", "[DEBUG",
      " DEBUG ", "DEBUG:", "DEBUG - ", "going to /", "(ignored", "estarting ", ": ignored",
-     " fault ignored", " thrown while requesting "});
+     " fault ignored", " thrown while requesting ",
+     // Of a GPU that goes on (Xid 63): it is repaired when it is reset.
+     " marked for remapping"});
 
 // As a chain of jobs begins its next, or a script's next attempt.
 constexpr auto kOfEarlierRuns = std::to_array<std::string_view>(
     {"revious attempt", "revious submission", "revious container", "revious job"});
 
-constexpr std::string_view kGoesOn = "trying again";
+// At whatever level.
+constexpr auto kGoesOn = std::to_array<std::string_view>({"trying again", "(retrying after "});
 
 constexpr auto kNotes =
     std::to_array<std::string_view>({"[NeMo I ", "[INFO", " INFO ", "INFO:", "INFO - "});
@@ -263,6 +266,13 @@ bool says_what_it_does_instead(std::string_view line) {
   return holds_one_of(line, kUses) && holds_one_of(line, kInstead);
 }
 
+// "(attempt 1: n9 lost, DUE TO NODE FAILURE; attempt 2: uncorrectable ECC error on n9)".
+bool sums_up_attempts(std::string_view line) {
+  const std::size_t first = line.find("ttempt 1: ");
+  return first != std::string_view::npos &&
+         line.find("ttempt 2: ", first) != std::string_view::npos;
+}
+
 }  // namespace
 
 bool leaves_reason_open(std::string_view line) {
@@ -274,12 +284,12 @@ bool is_last_word(std::string_view line) {
 }
 
 bool tells_of_an_earlier_run(std::string_view line) {
-  return holds_one_of(line, kOfEarlierRuns);
+  return holds_one_of(line, kOfEarlierRuns) || sums_up_attempts(line);
 }
 
 bool tells_that_it_goes_on(std::string_view line) {
   if (holds_one_of(line, kGivesUp)) return false;
-  return holds_one_of(line, kGoesOnWith) || line.find(kGoesOn) != std::string_view::npos ||
+  return holds_one_of(line, kGoesOnWith) || holds_one_of(line, kGoesOn) ||
          says_that_another_try_follows(line) || says_what_it_does_instead(line);
 }
 
@@ -287,8 +297,8 @@ LineWeight weight_of(std::string_view line) {
   line = without_collector_prefix(line.substr(0, kReach));
   if (is_echo(line) || holds_one_of(line, kEchoes)) return LineWeight::echo;
   const std::string_view text = trimmed(line);
-  // At whatever level: "[E socket.cpp:922] … timed out … trying again."
-  if (line.find(kGoesOn) != std::string_view::npos) return LineWeight::warning;
+  // "[E socket.cpp:922] … timed out … trying again."
+  if (holds_one_of(line, kGoesOn)) return LineWeight::warning;
   if (holds_one_of(line, kEnds)) return LineWeight::warning;
   if (has_glog_level(text, "EF") || is_last_word(line)) return LineWeight::statement;
   if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||

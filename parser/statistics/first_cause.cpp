@@ -268,8 +268,11 @@ CauseDepth depth_of(const LogEvent& failure) {
   if (ends_a_helper(failure, known->depth)) {
     return std::max(known->depth, CauseDepth::worker_failed);
   }
-  // mpirun's daemons: ssh or a shell said before why not.
-  if (holds_any(failure.line, {"ORTE was unable to"})) return CauseDepth::communication;
+  // mpirun's daemons: ssh or a shell said before why not, or who lost the node's processes says
+  // behind it what ended them.
+  if (holds_any(failure.line, {"ORTE was unable to", "ORTE has lost communication with"})) {
+    return CauseDepth::communication;
+  }
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
     return CauseDepth::worker_signal;
   }
@@ -371,7 +374,9 @@ void FirstCause::offer(const LogEvent& failure) {
   if (chosen_ != nullptr && is_behind_end && may_be_of_what_collects(failure)) return;
   const FailureClass* known = find_failure_class(failure.cause);
   const CauseDepth depth = depth_of(failure);
-  if (known != nullptr && known->ends_run_over && depth != CauseDepth::survivable) {
+  const bool may_be_explained =
+      depth == CauseDepth::survivable || depth == CauseDepth::communication;
+  if (known != nullptr && known->ends_run_over && !may_be_explained) {
     const bool is_teardown = chosen_ != nullptr && depth_ < *known->ends_run_over &&
                              depth_ != CauseDepth::complaint && depth_ != CauseDepth::survivable &&
                              !names_the_reason(failure, *chosen_);

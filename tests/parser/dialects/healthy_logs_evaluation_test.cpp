@@ -68,6 +68,9 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_fabric_and_storage", 0},
     // Ten of one whose only step that is read was skipped, with a gradient norm that is NaN.
     {"healthy_rl_post_training", 16},
+    {"healthy_fine_tuners", 4},
+    {"healthy_cluster_certifiers", 2},
+    {"healthy_other_accelerators", 4},
     {"healthy_operated_and_other", 0},
     // Their lines no dialect knows.
     {"healthy_home_made_trainers", 19},

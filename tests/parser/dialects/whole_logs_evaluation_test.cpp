@@ -104,6 +104,10 @@ constexpr LabelledSet kSets[] = {
     {"fabric_and_storage", 97, 100, 97},
     // One label contradicts an earlier log's, and stays: Xid 31, which is a kernel's access.
     {"rl_post_training", 97, 97, 82},
+    {"fine_tuners", 100, 100, 92},
+    {"cluster_certifiers", 100, 100, 85},
+    // One label contradicts those of earlier sets, and stays: Gloo's connection that a peer closed.
+    {"other_accelerators", 97, 97, 92},
 };
 
 // As printed, with what stands before it: a stamp, a rank, a pod's name.
