@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -36,20 +37,40 @@ std::vector<std::size_t> sorted_by_start(const HistoryRuns& runs,
   return sorted;
 }
 
-std::vector<HistoryChange::Difference> differences_between(const HistoryRun& before,
-                                                           const HistoryRun& after) {
-  const Characteristics& first = before.configuration->characteristics;
-  const Characteristics& second = after.configuration->characteristics;
-  std::map<std::string, HistoryChange::Difference> by_key;
-  for (const auto& [key, value] : first) by_key[key] = {key, value, std::nullopt};
-  for (const auto& [key, value] : second) {
-    by_key[key].key = key;
-    by_key[key].after = value;
+// Of runs given by their indexes, in the order of their starts.
+using Level = std::span<const std::size_t>;
+
+std::optional<std::string> value_of(const HistoryRun& run, const std::string& key) {
+  const Characteristics& all = run.configuration->characteristics;
+  const auto value = all.find(key);
+  return value == all.end() ? std::nullopt : std::optional<std::string>(value->second);
+}
+
+bool has_value(const HistoryRuns& runs, Level level, const std::string& key,
+               const std::optional<std::string>& value) {
+  return std::any_of(level.begin(), level.end(),
+                     [&](std::size_t run) { return value_of(*runs[run], key) == value; });
+}
+
+// Between the last run of a level and the first of the next.
+std::vector<HistoryChange::Difference> differences_between(const HistoryRuns& runs, Level before,
+                                                           Level after) {
+  const HistoryRun& last = *runs[before.back()];
+  const HistoryRun& first = *runs[after.front()];
+  std::set<std::string> keys;
+  for (const HistoryRun* const run : {&last, &first}) {
+    for (const auto& [key, value] : run->configuration->characteristics) keys.insert(key);
   }
   std::vector<HistoryChange::Difference> differences;
-  for (auto& [key, difference] : by_key) {
-    if (difference.before != difference.after) differences.push_back(std::move(difference));
+  for (const std::string& key : keys) {
+    HistoryChange::Difference difference{key, value_of(last, key), value_of(first, key)};
+    if (difference.before == difference.after) continue;
+    difference.parts_levels = !has_value(runs, before, key, difference.after) &&
+                              !has_value(runs, after, key, difference.before);
+    differences.push_back(std::move(difference));
   }
+  std::stable_partition(differences.begin(), differences.end(),
+                        [](const auto& difference) { return difference.parts_levels; });
   return differences;
 }
 
@@ -87,8 +108,9 @@ void find_changes(const HistoryRuns& runs, const ChangeFinder& find_change_point
     change.before_s = std::exp(median_of(all.subspan(begin, starts[k] - begin)));
     change.after_s = std::exp(median_of(all.subspan(starts[k], end - starts[k])));
     change.step_time_ratio = change.after_s / change.before_s;
-    change.differences =
-        differences_between(*runs[series.runs[starts[k] - 1]], *runs[series.runs[starts[k]]]);
+    const Level level(series.runs);
+    change.differences = differences_between(runs, level.subspan(begin, starts[k] - begin),
+                                             level.subspan(starts[k], end - starts[k]));
     series.changes.push_back(std::move(change));
     begin = starts[k];
   }

@@ -70,9 +70,20 @@ void add_ended(const storage::FailureCounts& counts, FailureReport& report) {
       std::move(clusters), [](const auto& cluster) { return cluster.failed; });
 }
 
+std::vector<storage::RunId> newest_of(std::vector<const storage::FailureLine*> lines) {
+  std::sort(lines.begin(), lines.end(), [](const auto* a, const auto* b) {
+    return std::tie(a->began_at, a->run) > std::tie(b->began_at, b->run);
+  });
+  if (lines.size() > kNodeRunsMax) lines.resize(kNodeRunsMax);
+  std::vector<storage::RunId> runs;
+  for (const storage::FailureLine* const line : lines) runs.push_back(line->run);
+  return runs;
+}
+
 // A run counts for one node: it has one line.
 void add_nodes(const storage::FailureCounts& counts, FailureReport& report) {
   std::map<std::string, FailureReport::Node> nodes;
+  std::map<std::string, std::vector<const storage::FailureLine*>> lines;
   for (const storage::FailureLine& line : counts.lines) {
     const std::string name(
         parser::node_of_failure({line.cause, line.line, line.rank, line.others}));
@@ -81,12 +92,17 @@ void add_nodes(const storage::FailureCounts& counts, FailureReport& report) {
     node.node = name;
     node.counted.add({1, line.run, line.began_at});
     ++node.causes[line.cause];
+    lines[name].push_back(&line);
   }
   report.nodes = most_first<FailureReport::Node>(std::move(nodes), kCountedRuns);
   report.nodes_are_of_all = counts.lines_are_of_all;
-  if (report.nodes.size() <= kFailureNodesMax) return;
-  report.nodes_left_out = static_cast<std::int64_t>(report.nodes.size() - kFailureNodesMax);
-  report.nodes.resize(kFailureNodesMax);
+  if (report.nodes.size() > kFailureNodesMax) {
+    report.nodes_left_out = static_cast<std::int64_t>(report.nodes.size() - kFailureNodesMax);
+    report.nodes.resize(kFailureNodesMax);
+  }
+  for (FailureReport::Node& node : report.nodes) {
+    node.newest_runs = newest_of(std::move(lines[node.node]));
+  }
 }
 
 // The first day of the period that holds `day`.

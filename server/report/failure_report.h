@@ -34,6 +34,7 @@ struct FailureReport {
     std::string node;
     storage::CountedRuns counted;
     std::map<std::string, std::int64_t> causes;  // how many of the runs, each cause
+    std::vector<storage::RunId> newest_runs;     // kNodeRunsMax at most, that began last first
   };
   // Runs that began on a day, in a week from a Monday on, or in a month.
   struct Period {
@@ -59,6 +60,7 @@ struct FailureReport {
 };
 
 inline constexpr std::size_t kFailureNodesMax = 200;
+inline constexpr std::size_t kNodeRunsMax = 20;
 inline constexpr std::size_t kFailurePeriodsMax = 62;
 
 FailureReport failure_report(const storage::FailureCounts& counts);

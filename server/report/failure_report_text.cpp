@@ -68,6 +68,7 @@ Json nodes_json(const FailureReport& report) {
     for (const auto& [cause, runs] : node.causes) {
       json["causes"].push_back({{"cause", cause}, {"runs", runs}});
     }
+    json["newest_runs"] = node.newest_runs;
     list.push_back(std::move(json));
   }
   return list;

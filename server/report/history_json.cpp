@@ -23,7 +23,8 @@ Json change_json(const parser::HistoryRuns& runs, const parser::HistorySeries& s
   for (const auto& difference : change.differences) {
     json["differences"].push_back({{"key", difference.key},
                                    {"before", nullable(difference.before)},
-                                   {"after", nullable(difference.after)}});
+                                   {"after", nullable(difference.after)},
+                                   {"parts_levels", difference.parts_levels}});
   }
   return json;
 }

@@ -29,12 +29,14 @@ std::string title_of(const parser::HistorySeries& series, bool with_cluster) {
   return with_cluster ? title + ", " + cluster_words(series.cluster) : title;
 }
 
+// "release: 25.12 -> 26.02 (differs within a level, too)".
 std::string differences_text(const parser::HistoryChange& change) {
   std::string text;
   for (const auto& difference : change.differences) {
-    text += fmt::format("{}{}: {} -> {}", text.empty() ? "" : "; ", difference.key,
+    text += fmt::format("{}{}: {} -> {}{}", text.empty() ? "" : "; ", difference.key,
                         difference.before.value_or("not stated"),
-                        difference.after.value_or("not stated"));
+                        difference.after.value_or("not stated"),
+                        difference.parts_levels ? "" : " (differs within a level, too)");
   }
   return text.empty() ? "nothing that is known" : text;
 }

@@ -39,7 +39,7 @@ test("a node is told with its causes, the most frequent first", () => {
     { cause: "worker_killed", runs: 1 },
     { cause: "cuda_oom", runs: 3 },
   ];
-  const newest = { newest_run: 1, newest_began_at: "2026-01-05T00:00:00Z" };
+  const newest = { newest_run: 1, newest_runs: [1], newest_began_at: "2026-01-05T00:00:00Z" };
   const words = nodeCauseWords({ node: "n", runs: 4, ...newest, causes });
   assert.match(words, /^3 CUDA .*, 1 worker killed$/);
 });

@@ -66,7 +66,7 @@ const change: HistoryChange = {
   step_time_s_before: 2,
   step_time_s_after: 2.1,
   step_time_ratio: 1.05,
-  differences: [{ key: "NCCL_ALGO", before: null, after: "Ring" }],
+  differences: [{ key: "NCCL_ALGO", before: null, after: "Ring", parts_levels: true }],
 };
 const slowed = weekly([2, 2, 2, 2.1, 2.1], { changes: [change] });
 
@@ -161,6 +161,12 @@ test("a change says how much, and with what", () => {
   assert.match(levelWords(change), /^, median step time 2\S* s to 2\.1\S* s$/);
   assert.equal(causeWords(change), "What changed with it: 'NCCL_ALGO' from not stated to Ring.");
   assert.match(causeWords({ ...change, differences: [] }), /^Nothing that is known/);
+  const release = { key: "release", before: "25.12", after: "25.10", parts_levels: false };
+  assert.equal(
+    causeWords({ ...change, differences: [release] }),
+    "Nothing that is known of the configuration changed with it. " +
+      "Other runs of a level differ in it, too: release from 25.12 to 25.10.",
+  );
   assert.match(newestWords(weekly([2, 2])), /^Its level never changed/);
   assert.match(newestWords(slowed), /^The newest runs are on this level/);
   assert.equal(

@@ -26,7 +26,7 @@ test("in a sentence it is clear where a name ends", () => {
     "release 24.11, NCCL_NVLS_ENABLE=1, NCCL_ALGO not stated",
   );
   assert.equal(
-    differenceWords({ key: kNvls, before: null, after: "3" }),
+    differenceWords({ key: kNvls, before: null, after: "3", parts_levels: true }),
     "'NCCL_NVLS_ENABLE' from not stated to 3",
   );
 });

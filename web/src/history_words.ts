@@ -152,12 +152,19 @@ export function differenceWords({ key, before, after }: HistoryChange["differenc
   return `${name} from ${before ?? "not stated"} to ${after ?? "not stated"}`;
 }
 
-// What of the configuration changed with it.
-export function causeWords(change: HistoryChange): string {
-  if (change.differences.length === 0) {
-    return "Nothing that is known of the configuration changed with it.";
-  }
-  return `What changed with it: ${change.differences.map(differenceWords).join("; ")}.`;
+// What of the configuration changed with it; and what differs there, but within a level, too.
+export function causeWords({ differences }: HistoryChange): string {
+  const words = (part: HistoryChange["differences"]) => part.map(differenceWords).join("; ");
+  const parting = differences.filter((one) => one.parts_levels);
+  const others = differences.filter((one) => !one.parts_levels);
+  return [
+    parting.length === 0
+      ? "Nothing that is known of the configuration changed with it."
+      : `What changed with it: ${words(parting)}.`,
+    others.length > 0 && `Other runs of a level differ in it, too: ${words(others)}.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 const kNewest: Record<HistorySeries["newest"], string> = {

@@ -81,6 +81,26 @@ TEST(RunHistory, NamesAChangeOfEightRuns) {
   EXPECT_EQ(series.newest, NewestLevel::unknown) << "the new level has four runs";
 }
 
+// Runs of both releases stood on the level before.
+TEST(RunHistory, TellsADifferenceThatAlsoIsWithinALevelApart) {
+  std::vector<ComparedRun> runs;
+  const auto add = [&](double step_time_s, const char* release, const char* framework) {
+    const auto job = static_cast<std::int64_t>(runs.size()) + 1;
+    runs.push_back(run_at(job, step_time_s, release));
+    runs.back().configuration.set("framework", framework, ConfigSource::llmb_config);
+  };
+  for (const char* const release : {"25.12", "25.10", "25.10", "25.12"}) add(3.9, release, "a");
+  for (int i = 0; i < 4; ++i) add(4.2, "25.10", "b");
+  const HistorySeries series = history_of(runs, {}, {}).at(0);
+  ASSERT_EQ(series.changes.size(), 1U);
+  const auto& differences = series.changes[0].differences;
+  ASSERT_EQ(differences.size(), 2U);
+  EXPECT_EQ(differences[0].key, "framework");
+  EXPECT_TRUE(differences[0].parts_levels);
+  EXPECT_EQ(differences[1].key, "release");
+  EXPECT_FALSE(differences[1].parts_levels);
+}
+
 TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   auto runs = made_runs();
   runs[0].configuration.set("gpu_count", "128", ConfigSource::llmb_config);

@@ -82,6 +82,7 @@ TEST(FailureReports, CountByNode) {
   EXPECT_EQ(report.nodes[1].node, "gpu-05");
   EXPECT_EQ(report.nodes[1].counted.runs, 2);
   EXPECT_EQ(report.nodes[1].counted.newest_run, 2);
+  EXPECT_EQ(report.nodes[1].newest_runs, (std::vector<storage::RunId>{2, 1}));
   EXPECT_EQ(report.nodes[1].causes,
             (std::map<std::string, std::int64_t>{{"segfault", 1}, {"worker_killed", 1}}));
 }

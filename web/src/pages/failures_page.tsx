@@ -203,6 +203,28 @@ function Clusters({ failures: { clusters }, state }: ToldProps) {
   );
 }
 
+// With the runs before it: a node that fails again is looked at in all of them.
+function NewestOfNode({ of: node }: { of: Failures["nodes"][number] }) {
+  const earlier = node.newest_runs.slice(1);
+  return (
+    <>
+      <Newest of={node} />
+      {earlier.length > 0 && (
+        <span class="sub wraps">
+          before it{" "}
+          {earlier.map((run, i) => (
+            <>
+              {i > 0 && ", "}
+              <a href={`/runs/${run}`}>{run}</a>
+            </>
+          ))}
+          {node.runs > node.newest_runs.length && " …"}
+        </span>
+      )}
+    </>
+  );
+}
+
 function Nodes({ failures }: { failures: Failures }) {
   const { nodes, nodes_left_out: leftOut, nodes_are_of_all: areOfAll } = failures;
   return (
@@ -216,7 +238,7 @@ function Nodes({ failures }: { failures: Failures }) {
           rows={nodes.map((one) => [
             one.node,
             formatCount(one.runs),
-            <Newest of={one} />,
+            <NewestOfNode of={one} />,
             <span class="wraps">{nodeCauseWords(one)}</span>,
           ])}
           isTall
