@@ -49,6 +49,14 @@ bool is_of_trouble(std::string_view word) {
   });
 }
 
+// "rank0 stdout: ", "rank12.stdout": who printed the line, as a supervisor labels it.
+bool is_label_of_output(std::string_view text, std::string_view word, std::size_t at) {
+  if (word != "rank") return false;
+  const std::size_t digits = length_of_run(text, at + word.size(), is_digit);
+  const std::string_view behind = text.substr(at + word.size() + digits);
+  return digits > 0 && (behind.starts_with(" stdout") || behind.starts_with(".stdout"));
+}
+
 bool is_no_number(std::string_view word) {
   return equal_but_for_case(word, "nan") || equal_but_for_case(word, "inf");
 }
@@ -187,7 +195,8 @@ std::optional<CountingLine> read_counting_line(std::string_view text) {
     if (is_word_of_a_count(text[at])) {
       word = text.substr(at, length_of_run(text, at, is_word_of_a_count));
       if (is_no_number(word)) return std::nullopt;
-      tells_of_trouble = tells_of_trouble || is_of_trouble(word);
+      tells_of_trouble =
+          tells_of_trouble || (is_of_trouble(word) && !is_label_of_output(text, word, at));
       line.shape = hash_text(word, line.shape);
       at += word.size();
       gap = 0;

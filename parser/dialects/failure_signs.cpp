@@ -128,6 +128,8 @@ constexpr std::array kSignsOfOne = {
     failure("time_limit", "DUE TO TIME LIMIT"),
     failure("time_limit", "longer than specified deadline"),
     failure("time_limit", "exceeded its active deadline"),
+    // Of HTCondor: "The job exceeded allowed execute duration of 1+12:00:00".
+    failure("time_limit", "exceeded allowed ", R"(exceeded allowed (?:execute|job) duration)"),
     // Of SageMaker, and of Modal.
     failure("time_limit", "exceeded MaxRuntimeInSeconds"),
     failure("time_limit", "hit its timeout of ", R"(hit its timeout of \d+s)"),
@@ -188,6 +190,7 @@ constexpr std::array kSignsOfOne = {
             R"(^(?:\[[\w.-]+\] )?KeyboardInterrupt\b|^[a-z][\w.-]*: KeyboardInterrupt$|)"
             R"(^\^C(?:.*\b)?KeyboardInterrupt\b)"),
     failure("interrupted", "received SIGINT"),
+    failure("interrupted", "caught SIGINT"),
     failure("interrupted", "SignalException: Process ", R"(got signal: [12]\b)"),
 
     // Memory.
@@ -302,6 +305,7 @@ constexpr std::array kSignsOfOne = {
     failure("gpu_unavailable", "CUDA-capable device(s) is/are busy or unavailable"),
     failure("illegal_memory_access", "an illegal memory access was encountered"),
     failure("device_side_assert", "device-side assert triggered"),
+    failure("device_side_assert", "evice-side assertion `"),  // of ROCm
     failure("device_side_assert", "], thread: [", R"(Assertion .* failed)"),
     by_number("CUDA_ERROR_", cause_of_cuda_error),
     by_number("CUDA error: ", cause_of_cuda_message),
@@ -344,6 +348,9 @@ constexpr std::array kSignsOfOne = {
     // Of home-made trainers' logfmt and JSON.
     failure("nan_loss", "on-finite loss", R"((?i)fatal|abort|stop|exit|halt)"),
     failure("nan_gradient", "rad_norm is nan", R"((?i)fatal|abort|stop|exit|halt)"),
+    failure("nan_gradient", "radient norm is nan", R"((?i)fatal|abort|stop|exit|halt|giving up)"),
+    failure("nan_loss", "=nan ",
+            R"((?i)\b(?:loss|objective)=nan\b.*\b(?:abort|stop|exit|halt|giv(?:e|ing) up))"),
 };
 
 constexpr auto kSigns = [] {

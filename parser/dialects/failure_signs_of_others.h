@@ -189,6 +189,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("file_limit", "Resource temporarily unavailable", R"(\bfork: )"),
     failure("file_system_error", ": Permission denied", R"((?:: line \d+: |^-?bash: ).*denied$)"),
     failure("tokenizer_or_data_missing", ": No such file or directory", R"(: line \d+: .*tory$)"),
+    failure("tokenizer_or_data_missing", ": No such file or directory", R"(\bfatal: .*tory\b)"),
     // And about a child: "run.sh: line 4:  4102 Killed            python train.py".
     failure("segmentation_fault", "Illegal instruction ", R"(: line \d+: +\d+ )"),
     failure("segmentation_fault", "Floating point exception", R"(: line \d+: +\d+ )"),
@@ -201,9 +202,11 @@ inline constexpr std::array kSignsOfOthers = {
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     // Of LSF: SIGTERM, which nobody explains.
     failure("task_killed", "Exited with exit code 143", R"(^Exited )"),
-    // Of its report, and of bhist: "Fri Jul 11 08:46:02: Exited with exit code 7. The CPU time …".
+    failure("job_exited", "Exited with exit code ", R"(^Exited with exit code [1-9]\d*\.$)"),
+    // Of bhist: "Fri Jul 11 08:46:02: Exited with exit code 7. The CPU time used is …"; a larger
+    // one may be a signal's.
     failure("job_exited", "Exited with exit code ",
-            R"(^(?:\w{3} \w{3} [ \d]\d [\d:]+: )?Exited with exit code [1-9]\d*\.(?: The CPU |$))"),
+            R"(: Exited with exit code [1-9]\d?\. The CPU )"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
     failure("task_killed", "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed))"),

@@ -114,8 +114,9 @@ constexpr auto kWarnings = std::to_array<std::string_view>(
      " marked for remapping"});
 
 // As a chain of jobs begins its next, or a script's next attempt.
-constexpr auto kOfEarlierRuns = std::to_array<std::string_view>(
-    {"revious attempt", "revious submission", "revious container", "revious job"});
+constexpr auto kOfEarlierRuns =
+    std::to_array<std::string_view>({"revious attempt", "revious submission", "revious container",
+                                     "revious job", "yesterday", " days ago"});
 
 // At whatever level.
 constexpr auto kGoesOn = std::to_array<std::string_view>({"trying again", "(retrying after "});

@@ -150,6 +150,26 @@ std::size_t compose_length(std::string_view line) {
   return has_digit(line.substr(0, name)) && !is_digit(line.front()) ? name + blanks + 2 : 0;
 }
 
+// "Nov 20 12:01:31 hexa03 loomd[3811]: " of syslog and systemd's journal. Not what the kernel says,
+// which has no number: that names the node.
+std::size_t journal_length(std::string_view line) {
+  constexpr std::string_view kMonths = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ";
+  constexpr std::size_t kMonth = 4;
+  constexpr std::size_t kStamp = std::string_view("Nov 20 12:01:31 ").size();
+  if (line.size() < kStamp || kMonths.find(line.substr(0, kMonth)) % kMonth != 0) return 0;
+  const bool is_padded = line[kMonth] == ' ';
+  const std::string_view shape = is_padded ? " d dd:dd:dd " : "dd dd:dd:dd ";
+  if (shaped_length(line.substr(kMonth), shape) != shape.size()) return 0;
+  const std::size_t host = length_of_run(line, kStamp, is_name_byte);
+  const std::size_t program = kStamp + host + 1;
+  if (host == 0 || line.substr(program - 1, 1) != " ") return 0;
+  const std::size_t name = length_of_run(line, program, is_name_byte);
+  if (name == 0 || line.substr(program + name, 1) != "[") return 0;
+  const std::size_t number = program + name + 1;
+  const std::size_t digits = length_of_run(line, number, is_digit);
+  return digits > 0 && line.substr(number + digits, 3) == "]: " ? number + digits + 3 : 0;
+}
+
 // Which of them a line may begin with is told by its first byte, and by what follows its first
 // name: most lines have none, and tracebacks have many lines.
 std::size_t prefix_length(std::string_view line) {
@@ -165,7 +185,7 @@ std::size_t prefix_length(std::string_view line) {
   if (line[name] == ':') return host_length(line);
   if (line[name] == '/') return label_length(line);
   if (line[name] != ' ') return 0;
-  return std::max(compose_length(line), level_and_stamp_length(line));
+  return std::max({compose_length(line), level_and_stamp_length(line), journal_length(line)});
 }
 
 constexpr int kPrefixesMax = 8;

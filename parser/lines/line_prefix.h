@@ -11,7 +11,8 @@ namespace llmb::parser {
 // ("2026-01-02T03:04:05.1Z ", "[ 2026-01-02 03:04 ] "), a level in one letter before and the
 // stream of Kubernetes behind them;
 // "[1,7]<stderr>:" (mpirun); "[3]:" and "[3] "; "[host:0] ", "[worker-3] ",
-// "[pod/name/container] "; "trainer-1  | " (compose); "node-7: " (pdsh).
+// "[pod/name/container] "; "trainer-1  | " (compose); "node-7: " (pdsh); "Nov 20 12:01:31 node-7
+// python[3811]: " (systemd's journal).
 // "[3] " may be a count, too: where it is kept, so is what stands behind it.
 enum class NumberPrefix { taken_off, kept };
 std::string_view without_collector_prefix(std::string_view line,

@@ -71,6 +71,8 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_fine_tuners", 4},
     {"healthy_cluster_certifiers", 2},
     {"healthy_other_accelerators", 4},
+    {"healthy_own_launchers", 2},
+    {"healthy_mixed_sites", 5},
     {"healthy_operated_and_other", 0},
     // Their lines no dialect knows.
     {"healthy_home_made_trainers", 19},

@@ -108,6 +108,8 @@ constexpr LabelledSet kSets[] = {
     {"cluster_certifiers", 100, 100, 85},
     // One label contradicts those of earlier sets, and stays: Gloo's connection that a peer closed.
     {"other_accelerators", 97, 97, 92},
+    {"own_launchers", 87, 87, 75},
+    {"mixed_sites", 97, 97, 87},
 };
 
 // As printed, with what stands before it: a stamp, a rank, a pod's name.

@@ -31,6 +31,8 @@ constexpr auto kPrefixes = std::to_array<const char*>({
     "bf16_gpus64/0 ",
     "fsdp2_llama31_70b.v2-x/11 ",
     "(RayTrainWorker pid=615, ip=10.0.0.1) ",
+    "Nov 20 12:01:31 hexa03 loomd[3811]: ",
+    "Nov  2 12:01:31 n1.cluster python3.10[7]: ",
 });
 
 // Whoever puts them there: a scheduler, a launcher, torch, a collector.
@@ -67,7 +69,11 @@ TEST(CollectorPrefix, IsNothingElse) {
                            "[1234567] x",
                            "[512203.118810] x",
                            "[W305 09:14:02.7 socket.cpp:755] x",
-                           "2026-01-02T03:04:05: x"}) {
+                           "2026-01-02T03:04:05: x",
+                           "Nov 20 12:01:31 hexa03 kernel: x",
+                           "Nov 20 12:01:31 x",
+                           "Now 20 12:01:31 hexa03 loomd[3811]: x",
+                           "Nov 20 12:01:31 hexa03 loomd[]: x"}) {
     EXPECT_EQ(without_collector_prefix(line), line);
   }
 }
