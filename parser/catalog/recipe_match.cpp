@@ -110,7 +110,7 @@ class RowComparison {
 
   std::string source_of(const std::string& key) const {
     const auto value = run_.configuration.get(key);
-    return value ? std::string(config_source_name(value->source)) : "log_content";
+    return value ? std::string(told_source_name(key, value->source)) : "log_content";
   }
 
   void compare_kind(const Catalog& catalog) {

@@ -46,6 +46,11 @@ std::string_view config_source_name(ConfigSource source) {
   return kSourceNames.name(source);
 }
 
+std::string_view told_source_name(std::string_view key, ConfigSource source) {
+  if (key == "gpu_type" && source == ConfigSource::path) return "--gpu-type";
+  return config_source_name(source);
+}
+
 std::optional<ConfigSource> config_source_from_name(std::string_view text) {
   return kSourceNames.value(text);
 }

@@ -32,7 +32,9 @@ void add_mlp(const MlpPart& mlp, std::int64_t hidden, const NumberBytes& bytes, 
   const std::int64_t cells = mlp.token_count * mlp.width;
   cost.gemm_flops += 2.0 * as_double(cells) * as_double(hidden) * as_double(up + 1);
   // Forward what both products read, backward the gradients of what they gave.
-  cost.cast_elements += as_double(cells * (1 + up) + 2 * mlp.token_count * hidden);
+  const double read = as_double(cells + mlp.token_count * hidden);
+  cost.cast_elements_forward += read;
+  cost.cast_elements += read + as_double(cells * up + mlp.token_count * hidden);
   cost.activation_bytes += kept_mlp_bytes(mlp, bytes);
   // Activation: reads up cells, writes one; backward reads one more and writes up.
   cost.memory_bytes_forward += as_double(cells * (up + 1) * bytes.activation);
@@ -68,8 +70,9 @@ void add_attention(const RunSettings& settings, const TokenCounts& tokens, const
   const std::int64_t qkv = query + 2 * spec.key_value_size() / tp;
   cost.gemm_flops +=
       2.0 * as_double(tokens.attended) * as_double(spec.shape.hidden_size) * as_double(qkv + query);
-  cost.cast_elements +=
-      as_double(tokens.attended * (query + qkv) + 2 * tokens.resident * spec.shape.hidden_size);
+  const std::int64_t rows = tokens.resident * spec.shape.hidden_size;
+  cost.cast_elements_forward += as_double(tokens.attended * query + rows);
+  cost.cast_elements += as_double(tokens.attended * (query + qkv) + 2 * rows);
   // Two products of the sequence with itself, half of them masked.
   cost.attention_flops =
       2.0 * as_double(tokens.attended) * as_double(spec.shape.sequence_length) * as_double(query);
@@ -110,6 +113,10 @@ std::int64_t planned_expert_rows(const RunSettings& settings) {
                                              std::min(settings.expert_imbalance, most)));
 }
 
+bool enters_fp8_products(const Parameter& parameter) {
+  return parameter.shape.size() >= 2 && !parameter.name.ends_with("router.weight");
+}
+
 std::int64_t local_element_count(const Parameter& parameter, const ParallelSizes& sizes) {
   const auto shape = local_shape(parameter, sizes.tp, sizes.etp, sizes.ep);
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
@@ -122,8 +129,9 @@ LayerCost layer_cost(const RunSettings& settings, std::int64_t layer) {
   const TokenCounts tokens = token_counts(spec, settings.sizes, settings.batch.micro_batch_size);
   LayerCost cost;
   for (const Parameter& parameter : layer_parameters(spec, layer)) {
-    (parameter.is_expert() ? cost.expert_parameter_count : cost.parameter_count) +=
-        local_element_count(parameter, settings.sizes);
+    const std::int64_t elements = local_element_count(parameter, settings.sizes);
+    (parameter.is_expert() ? cost.expert_parameter_count : cost.parameter_count) += elements;
+    if (enters_fp8_products(parameter)) cost.fp8_weight_elements += elements;
   }
   const std::int64_t row = tokens.resident * shape.hidden_size;
   cost.input_bytes = row * bytes.activation;
@@ -151,7 +159,11 @@ LayerCost layer_cost(const RunSettings& settings, std::int64_t layer) {
     cost.table_bytes = tokens.attended / settings.batch.micro_batch_size *
                        static_cast<std::int64_t>(turned) * std::int64_t{sizeof(float)};
   }
-  if (!is_fp8(settings.precision)) cost.cast_elements = 0;
+  if (!is_fp8(settings.precision)) {
+    cost.cast_elements = 0;
+    cost.cast_elements_forward = 0;
+    cost.fp8_weight_elements = 0;
+  }
   return cost;
 }
 

@@ -38,8 +38,11 @@ struct LayerCost {
   std::int64_t table_bytes = 0;             // of its rotary angles, made once
   double gemm_flops = 0;                    // forward; the backward pass takes twice that
   double attention_flops = 0;               // forward, causal; backward takes 2.5 times that
-  double cast_elements = 0;  // that enter FP8 products, of both passes; 0 in other precisions
-  double memory_bytes_forward = 0;  // read and written by what is no GEMM
+  // That enter FP8 products: of both passes, and forward only; 0 in other precisions.
+  double cast_elements = 0;
+  double cast_elements_forward = 0;
+  std::int64_t fp8_weight_elements = 0;  // on one rank; 0 in other precisions
+  double memory_bytes_forward = 0;       // read and written by what is no GEMM
   double memory_bytes_backward = 0;
 };
 LayerCost layer_cost(const RunSettings& settings, std::int64_t layer);
@@ -58,6 +61,9 @@ struct HeadCost {
   double memory_bytes = 0;      // there and back
 };
 HeadCost head_cost(const RunSettings& settings);
+
+// Whether a layer's parameter is a factor of FP8 products: its matrices are, but the router's.
+bool enters_fp8_products(const Parameter& parameter);
 
 // Elements of one rank's part.
 std::int64_t local_element_count(const Parameter& parameter, const ParallelSizes& sizes);

@@ -162,15 +162,15 @@ std::int64_t fp8_weight_bytes(const Parameter& parameter, const RunSettings& set
                   fp8_copy_bytes(settings.precision, in, out));
 }
 
-// As LinearLayer keeps them: of the matrices inside the layers, but the router's.
+// As LinearLayer keeps them.
 void plan_fp8_weights(const RunSettings& settings, StageBytes& stage) {
   if (!settings.keeps_fp8_weights) return;
   for (const LayerRange& chunk : stage.chunks) {
     for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
       for (const Parameter& parameter : layer_parameters(settings.spec, layer)) {
-        const bool is_router = parameter.name.ends_with("router.weight");
-        if (parameter.shape.size() < 2 || is_router) continue;
-        stage.fp8_weights += fp8_weight_bytes(parameter, settings);
+        if (enters_fp8_products(parameter)) {
+          stage.fp8_weights += fp8_weight_bytes(parameter, settings);
+        }
       }
     }
   }

@@ -203,9 +203,7 @@ std::string floor_text(const RunSettings& settings, const StepFloor& floor, cons
          text_of(
              "           GEMMs %.3f s, attention %.3f s, memory-bound %.3f s, bubble %.3f s, "
              "optimizer %.3f s\n",
-             floor.gemm_s, floor.attention_s, floor.memory_s,
-             (floor.gemm_s + floor.attention_s + floor.memory_s) * floor.bubble_fraction,
-             floor.optimizer_s) +
+             floor.gemm_s, floor.attention_s, floor.memory_s, floor.bubble_s, floor.optimizer_s) +
          text_of(
              "           at %.0f %% of the GEMM peak and %.0f %% of the bandwidth; "
              "communication counted as hidden\n",

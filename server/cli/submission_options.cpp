@@ -167,8 +167,8 @@ void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
       ->type_name("N,N…");
   add("-r,--repeats", arguments.repeats, "As many jobs of each scale")->type_name("N");
   add("--gpu-type", submission.gpu_type,
-      "h100, gb200 … where the cluster does not say; without it the document's, or the only one of "
-      "its tables at this scale [GPU_TYPE]");
+      "h100, gb200 … where the cluster does not say; without it the document's, or, where that has "
+      "no recipe at this scale, the only one that has [GPU_TYPE]");
   add("--document", submission.document, "The row of this document: grok1-24.11 …");
   add("--gpus-per-node", submission.gpus_per_node, "Where the cluster does not say")
       ->type_name("N");

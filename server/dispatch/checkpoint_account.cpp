@@ -114,8 +114,8 @@ std::vector<std::string> checkpoint_notes(const Submission& wanted,
   if (wanted.checkpoint &&
       (wanted.scale < known->save_scale_min || wanted.scale > known->save_scale_max)) {
     notes.push_back(
-        fmt::format("saving a checkpoint of Nemotron 4 {} is supported at {} to {} GPUs",
-                    known->model_size, known->save_scale_min, known->save_scale_max));
+        fmt::format("saving a checkpoint of Nemotron 4 {} is supported at {} to {} GPUs: not at {}",
+                    known->model_size, known->save_scale_min, known->save_scale_max, wanted.scale));
   }
   if (!wanted.load_checkpoint_path.empty() && wanted.scale < known->load_scale_min) {
     notes.push_back(fmt::format(

@@ -11,7 +11,8 @@
 
 namespace llmb::dispatch {
 
-// `wanted`: completed. Sentences; none where it neither saves nor loads.
+// `wanted`: completed. Sentences; none where it neither saves nor loads, and of scales none where
+// the document has the one that is wanted.
 std::vector<std::string> checkpoint_notes(const Submission& wanted,
                                           const ClusterSettings& settings);
 

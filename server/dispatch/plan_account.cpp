@@ -107,6 +107,17 @@ std::string proxy_note(const Plan& plan, const parser::Recipe* recipe,
       recipe->layer_count, model->shape.layer_count, recipe->document, recipe->line);
 }
 
+std::string gpu_type_note(const Submission& wanted, const parser::LaunchDefaults& defaults,
+                          const Origins& origins) {
+  const auto origin = origins.find("gpu_type");
+  if (origin == origins.end() || origin->second != kOnlyGpuAtScale) return {};
+  if (defaults.gpu_type.empty() || wanted.gpu_type == defaults.gpu_type) return {};
+  return fmt::format(
+      "no GPU type was given: {}, as the document's default, {}, has no recipe of {} GPUs "
+      "(--gpu-type, GPU_TYPE)",
+      wanted.gpu_type, defaults.gpu_type, wanted.scale);
+}
+
 std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& settings) {
   const Submission& wanted = plan.submission;
   std::vector<std::string> notes = checkpoint_notes(wanted, settings);

@@ -91,6 +91,7 @@ class Planner {
     for (const std::string& note :
          {container_note_, backend_note_, proxy_note(plan_, recipe_, catalog_), node_count_note_,
           gpus_per_node_note(wanted(), catalog_), checkpoint_place_note(wanted(), settings_),
+          gpu_type_note(wanted(), *defaults_, origins_),
           why_never_complete(plan_, settings_, catalog_)}) {
       if (!note.empty()) plan_.notes.push_back(note);
     }
@@ -188,10 +189,11 @@ class Planner {
     if (gpu_types.size() == 1) {
       default_to(wanted().gpu_type, "gpu_type", *gpu_types.begin(), "the only one with a recipe");
     }
-    default_to(wanted().gpu_type, "gpu_type", defaults_->gpu_type, kOfDocument);
-    if (at_this_scale.size() == 1) {
-      default_to(wanted().gpu_type, "gpu_type", *at_this_scale.begin(),
-                 "the only one with a recipe at this scale");
+    // The document's gives way where it has no row of this scale and one other GPU has.
+    if (at_this_scale.size() != 1 || at_this_scale.contains(defaults_->gpu_type)) {
+      default_to(wanted().gpu_type, "gpu_type", defaults_->gpu_type, kOfDocument);
+    } else {
+      default_to(wanted().gpu_type, "gpu_type", *at_this_scale.begin(), kOnlyGpuAtScale);
     }
     if (gpu_types.contains(wanted().gpu_type)) return {};
     if (wanted().gpu_type.empty()) {

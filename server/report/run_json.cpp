@@ -70,11 +70,11 @@ Json configuration_json(const parser::RunConfiguration& configuration) {
     for (const parser::ConfigValue& value : values) {
       if (value == *best) continue;
       alternatives.push_back(
-          {{"value", value.value}, {"source", parser::config_source_name(value.source)}});
+          {{"value", value.value}, {"source", parser::told_source_name(key, value.source)}});
     }
     list.push_back({{"key", key},
                     {"value", best->value},
-                    {"source", parser::config_source_name(best->source)},
+                    {"source", parser::told_source_name(key, best->source)},
                     {"alternatives", std::move(alternatives)}});
   }
   return list;

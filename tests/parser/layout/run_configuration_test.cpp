@@ -59,5 +59,11 @@ TEST(RunConfiguration, NamesEverySource) {
   EXPECT_FALSE(config_source_from_name("rumour"));
 }
 
+TEST(RunConfiguration, TellsOfAGpuTypeThatAnOptionNamed) {
+  EXPECT_EQ(told_source_name("gpu_type", ConfigSource::path), "--gpu-type");
+  EXPECT_EQ(told_source_name("gpu_type", ConfigSource::llmb_config), "llmb_config");
+  EXPECT_EQ(told_source_name("release", ConfigSource::path), "path");
+}
+
 }  // namespace
 }  // namespace llmb::parser

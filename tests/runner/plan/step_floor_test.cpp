@@ -95,27 +95,88 @@ TEST(StepFloor, IsThatOfThePipelineThatWasRun) {
   EXPECT_NEAR(step_floor(*table, *gpu_rates(catalog, "h100")).step_time_s, 4.344, 0.001);
 }
 
+RunSettings llama(const std::string& size, const char* dtype, const char* gpu_type, int scale) {
+  Options options;
+  options.workload = "pretrain_llama3.1";
+  options.model_size = size;
+  options.dtype = dtype;
+  options.gpu_type = gpu_type;
+  options.scale = scale;
+  auto settings = make_run_settings(options, parser::embedded_catalog());
+  EXPECT_TRUE(settings.has_value()) << settings.error().message;
+  return *settings;
+}
+
+// Matrices of Llama 3.1 8b's layers: queries and output, keys and values, three of the MLP.
+constexpr double kWeightsOf8b = 32.0 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336);
+
+double bytes_per_s(const GpuRates& rates) {
+  return rates.bandwidth_bytes_per_s * rates.bandwidth_share;
+}
+
 // What enters an FP8 product is cast first, and FP8 GEMMs sustain less of their peak.
 TEST(StepFloor, CountsTheCastsOfFp8) {
-  const parser::Catalog& catalog = parser::embedded_catalog();
-  const GpuRates h100 = *gpu_rates(catalog, "h100");
+  const GpuRates h100 = *gpu_rates(parser::embedded_catalog(), "h100");
   const auto floor_of = [&](const char* dtype) {
-    Options options;
-    options.workload = "pretrain_llama3.1";
-    options.model_size = "8b";
-    options.dtype = dtype;
-    options.gpu_type = "h100";
-    options.scale = 8;
-    return step_floor(*make_run_settings(options, catalog), h100);
+    RunSettings settings = llama("8b", dtype, "h100", 8);
+    settings.keeps_fp8_weights = true;
+    return step_floor(settings, h100);
   };
   const StepFloor bf16 = floor_of("bf16");
   const StepFloor current = floor_of("fp8_cs");
   const StepFloor delayed = floor_of("fp8_ds");
+  // Read once a step and written in both layouts.
+  const double weights_s = 4 * kWeightsOf8b / bytes_per_s(h100);
   EXPECT_EQ(bf16.cast_s, 0);
-  EXPECT_GT(delayed.cast_s, 0);
-  EXPECT_NEAR(current.cast_s, 4 * delayed.cast_s, 1e-9) << "the maximum needs a pass of its own";
+  EXPECT_GT(delayed.cast_s, weights_s);
+  EXPECT_NEAR(current.cast_s - weights_s, 4 * (delayed.cast_s - weights_s), 1e-9)
+      << "the maximum needs a pass of its own";
   EXPECT_GT(current.memory_s, bf16.memory_s);
   EXPECT_LT(current.step_time_s, bf16.step_time_s);
+}
+
+TEST(StepFloor, CastsWeightsAsOftenAsThePlanSays) {
+  const GpuRates h100 = *gpu_rates(parser::embedded_catalog(), "h100");
+  RunSettings settings = llama("8b", "fp8_cs", "h100", 8);
+  ASSERT_EQ(settings.recompute_layers, 0);
+  const auto micro_batches = static_cast<double>(settings.micro_batches());
+  ASSERT_GT(micro_batches, 1);
+  const auto cast_s_where = [&](bool are_kept, std::int64_t recomputed) {
+    settings.keeps_fp8_weights = are_kept;
+    settings.recompute_layers = recomputed;
+    return step_floor(settings, h100).cast_s;
+  };
+  // Forward and backward take one layout each: three bytes; both at once take four.
+  const double byte_s = kWeightsOf8b / bytes_per_s(h100);
+  const double each_pass_s = cast_s_where(false, 0);
+  EXPECT_NEAR(each_pass_s - cast_s_where(true, 0), (6 * micro_batches - 4) * byte_s, 1e-9);
+  EXPECT_NEAR(cast_s_where(false, 32) - each_pass_s,
+              cast_s_where(true, 32) - cast_s_where(true, 0) + 3 * micro_batches * byte_s, 1e-9)
+      << "recomputed layers cast them once more";
+}
+
+TEST(StepFloor, CountsTheSecondForwardOfRecomputedLayers) {
+  const GpuRates gb300 = *gpu_rates(parser::embedded_catalog(), "gb300");
+  RunSettings settings = llama("70b", "fp8", "gb300", 64);
+  ASSERT_EQ(settings.sizes.pp, 1);
+  const auto floor_of = [&](std::int64_t recomputed) {
+    settings.recompute_layers = recomputed;
+    return step_floor(settings, gb300);
+  };
+  const StepFloor none = floor_of(0);
+  const StepFloor half = floor_of(40);
+  const StepFloor all = floor_of(80);
+  const double head_gemm_s = 3 * head_cost(settings).gemm_flops *
+                             static_cast<double>(settings.micro_batches()) /
+                             (gb300.bf16_peak_flops * gb300.gemm_share);
+  // A third of what forward and backward take; of attention the forward's share.
+  EXPECT_NEAR(all.gemm_s - none.gemm_s, (none.gemm_s - head_gemm_s) / 3, 1e-9);
+  const double forward = 1 / gb300.attention_forward_share;
+  EXPECT_NEAR(all.attention_s / none.attention_s,
+              1 + forward / (forward + 2.5 / gb300.attention_backward_share), 1e-9);
+  EXPECT_GT(all.memory_s, half.memory_s);
+  EXPECT_NEAR(all.step_time_s - none.step_time_s, 2 * (half.step_time_s - none.step_time_s), 1e-9);
+  EXPECT_LT(all.mfu, none.mfu) << "model FLOPs are the same";
 }
 
 TEST(GpuRates, UnknownOnesAreAnsweredWithTheKnown) {

@@ -17,6 +17,7 @@ namespace llmb::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -375,6 +376,22 @@ TEST(ParseInput, TakesTheOnlyConfigurationFileBesideALogWithoutAJob) {
       run_program({"parse", "--gpu-type", "h1000", "experiments"}, {folder.path(), {}, false});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_NE(unknown.err.find("no GPU 'h1000'; it has"), std::string::npos) << unknown.err;
+}
+
+// No path says it, though it is kept as a path's word.
+TEST(ParseInput, TellsThatTheGpuTypeIsThatOfTheOption) {
+  const TemporaryFolder folder;
+  const std::string log = "experiments/pretraining_grok1_314b_bf16_512_own/log-own.out";
+  folder.write(log, nemo_log(49));
+  const ProgramRun run =
+      run_program({"parse", "--format", "json", "--metrics", "--gpu-type", "gb300", log},
+                  {folder.path(), {}, false});
+  EXPECT_THAT(run.out, HasSubstr("gpu_type is gb300 (--gpu-type) and not "));
+  const nlohmann::json told = nlohmann::json::parse(run.out).at("runs").at(0).at("configuration");
+  EXPECT_THAT(told, Contains(nlohmann::json{{"key", "gpu_type"},
+                                            {"value", "gb300"},
+                                            {"source", "--gpu-type"},
+                                            {"alternatives", nlohmann::json::array()}}));
 }
 
 // Found by walking or named itself: what lies beside a log counts.

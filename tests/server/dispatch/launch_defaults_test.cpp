@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <utility>
 
 #include "server/dispatch/plan_submission.h"
 #include "tests/server/dispatch/shell_launch.h"
@@ -14,6 +16,7 @@ namespace llmb::dispatch {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -25,6 +28,27 @@ TEST(LaunchVariables, ThatAreOptionalMayBeLeftOut) {
   const auto maverick = plan_launch("pretrain_llama4_maverick", {{"JOB_TOTAL_GPUS", "128"}});
   ASSERT_TRUE(maverick) << maverick.error().message;
   EXPECT_EQ(origin_of(*maverick, "gpu_type"), "gb200 by the only one with a recipe at this scale");
+}
+
+// grok1-25.05: "GPU_TYPE (default: gb200)"; only grok1-24.11, on H100, has 64, 1024 and 2048 GPUs.
+TEST(LaunchVariables, LeaveTheDefaultGpuWhereOnlyAnotherHasTheScale) {
+  const auto planned_for = [](const char* scale, const char* dtype) {
+    return plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", scale}, {"DTYPE", dtype}});
+  };
+  for (const auto& [scale, dtype] :
+       {std::pair{"1024", "fp8"}, std::pair{"2048", "bf16"}, std::pair{"64", "bf16"}}) {
+    const auto plan = planned_for(scale, dtype);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ(plan->document, "grok1-24.11");
+    EXPECT_EQ(origin_of(*plan, "gpu_type"), "h100 by the only one with a recipe at this scale");
+    EXPECT_THAT(plan->notes, Contains(HasSubstr("gb200, has no recipe of " + std::string(scale))));
+  }
+  // The default has these, or nobody has.
+  EXPECT_EQ(origin_of(*planned_for("512", "fp8"), "gpu_type"), "gb200 by the document's default");
+  EXPECT_THAT(planned_for("96", "fp8").error().message, HasSubstr("on gb200 has 96 GPUs"));
+  // Asked for is asked for.
+  EXPECT_FALSE(plan_launch("pretrain_grok1",
+                           {{"JOB_TOTAL_GPUS", "1024"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "gb200"}}));
 }
 
 TEST(LaunchVariables, ThatAreMissingAreNamedWithTheirOption) {

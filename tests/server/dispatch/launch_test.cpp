@@ -9,6 +9,7 @@
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 #include "server/dispatch/batch_script.h"
+#include "server/dispatch/checkpoint_account.h"
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
@@ -277,6 +278,24 @@ TEST(Checkpoints, WarnBeforeTheyAreSavedOrLoaded) {
   EXPECT_THAT(plan_launch("pretrain_nemotron4", nemotron)->notes,
               ElementsAre(AllOf(HasSubstr("/lustre/checkpoint, cannot be seen from here"),
                                 HasSubstr("the job fails where its nodes do not see it either"))));
+}
+
+// nemotron4: "340b ~4.4 TB 256-2048", and "Minimum Tested Scale: 340b 512".
+TEST(Checkpoints, TellTheScalesOfTheDocumentOnlyWhereTheWantedOneIsNoneOfThem) {
+  Submission wanted;
+  wanted.workload = "pretrain_nemotron4";
+  wanted.model_size = "340b";
+  wanted.checkpoint = true;
+  const auto notes_at = [&](std::int64_t scale) {
+    wanted.scale = scale;
+    return checkpoint_notes(wanted, launch_settings());
+  };
+  EXPECT_THAT(notes_at(128), Contains(HasSubstr("supported at 256 to 2048 GPUs: not at 128")));
+  EXPECT_THAT(notes_at(256), Not(Contains(HasSubstr("supported at"))));
+  wanted.checkpoint = false;
+  wanted.load_checkpoint_path = "/lustre/checkpoint";
+  EXPECT_THAT(notes_at(256), Contains(HasSubstr("tested at 512 GPUs and more: 256")));
+  EXPECT_THAT(notes_at(512), Not(Contains(HasSubstr("tested at"))));
 }
 
 TEST(Checkpoints, OfAProxyAreOfNoDocumentedSize) {
