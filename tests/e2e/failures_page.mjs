@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
 import { browser, daemon, rows } from "./site.mjs";
 
 const table = (page, name) => page.getByRole("region", { name: `Table: ${name}`, exact: true });
@@ -61,6 +62,26 @@ describe("the page of failures", () => {
       await page.getByText("'gpus', which this page does not know").waitFor();
       await page.getByRole("button", { name: "Take away: status failed" }).click();
       await page.waitForURL(/\/failures$/);
+    });
+  });
+
+  test("says of what it shows that another choice is asked for, and drops it in vain", async () => {
+    await withPage(browser, `${daemon.url}/failures`, {}, async (page, complaints) => {
+      complaints.expect(/503/);
+      await table(page, "Causes").waitFor();
+      let answer;
+      await page.route(/\/api\/v1\/failures/, (route) => {
+        answer = () => route.fulfill({ status: 503, body: "" });
+      });
+      await page.locator("details.field-list", { hasText: "workload" }).locator("summary").click();
+      await page.getByLabel("grok1", { exact: true }).check();
+      await page.getByText("Loading the failures …").waitFor();
+      assert.equal(await page.locator(".answered").getAttribute("aria-busy"), "true");
+      await table(page, "Causes").waitFor();
+      await until("the question", () => answer);
+      answer();
+      await page.getByRole("button", { name: "Try again" }).waitFor();
+      assert.equal(await table(page, "Causes").count(), 0);
     });
   });
 

@@ -57,6 +57,25 @@ describe("live", () => {
     });
   });
 
+  test("a run that fails is counted on the page of failures", async () => {
+    const log = new NemoLog(daemon.tree, { gpus: 864, jobId: 60014, launchedAt: 1800000120 });
+    log.growTo(20);
+    const ran = async (isSo) => {
+      const { runs } = await daemon.get("/api/v1/runs?job_id=60014");
+      return runs.some(isSo);
+    };
+    await until("its run", () => ran(() => true));
+    await withPage(browser, `${daemon.url}/failures?gpu_count=864`, {}, async (page) => {
+      await page.getByRole("heading", { name: "No run has ended" }).waitFor();
+      log.append(
+        "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n" +
+          "srun: error: node1: task 3: Exited with exit code 1\n",
+      );
+      await until("its failure", () => ran((run) => run.failure_cause !== null));
+      await page.getByRole("link", { name: "CUDA out of memory" }).waitFor();
+    });
+  });
+
   test("a step whose loss is NaN shows in chart, words and table", async () => {
     const options = { gpus: 832, jobId: 60030, launchedAt: 1800000140, nanAt: [22] };
     const log = new NemoLog(daemon.tree, options);

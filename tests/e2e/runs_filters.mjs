@@ -184,6 +184,44 @@ describe("the filters of runs", () => {
     });
   });
 
+  test("keeps what else is chosen while one types, and clears what is typed", async () => {
+    await withPage(browser, `${daemon.url}/runs?dtype=fp8`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await page.clock.install();
+      const field = page.getByLabel("name or path");
+      // Both before the pause is over that typing waits for.
+      const typeAndClick = (label) =>
+        page.evaluate((wanted) => {
+          const input = document.querySelector(".field-text input");
+          input.value = "gpus";
+          input.dispatchEvent(new Event("input", { bubbles: true }));
+          const all = [...document.querySelectorAll("main button")];
+          all.find((button) => button.innerText.trim().startsWith(wanted)).click();
+        }, label);
+      const searchIs = (search) => page.waitForURL((url) => url.search === search);
+      await typeAndClick("Step time");
+      await page.clock.runFor(1_000);
+      await searchIs("?q=gpus&dtype=fp8&sort=step_time_s_mean");
+      await field.fill("");
+      await page.clock.runFor(1_000);
+      await searchIs("?dtype=fp8&sort=step_time_s_mean");
+      await typeAndClick("Clear filters");
+      await page.clock.runFor(1_000);
+      await searchIs("?sort=step_time_s_mean");
+      assert.equal(await field.inputValue(), "");
+      await page.evaluate(() => {
+        const input = document.querySelector(".field-text input");
+        input.value = "gpus";
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+        history.back();
+      });
+      await searchIs("?dtype=fp8&sort=step_time_s_mean");
+      await page.clock.runFor(1_000);
+      await searchIs("?dtype=fp8&sort=step_time_s_mean");
+      assert.equal(await field.inputValue(), "");
+    });
+  });
+
   test("says how many runs each value would show beside the other filters", async () => {
     const { failure_cause: named } = await daemon.get("/api/v1/choices");
     assert.ok(named.length > 2);

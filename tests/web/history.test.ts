@@ -219,7 +219,11 @@ test("addresses name the configuration, the run, and the sides of a change", () 
   );
   assert.match(historyHref(selection, "proxy"), /&gpu_count=64&include=proxy$/);
   assert.equal(runHistoryHref({ id: 7, workload: null }), "/history?run=7");
-  assert.equal(sidesHref(slowed, 0), "/compare?runs=1,2,3,4,5");
+  assert.equal(
+    sidesHref(slowed, 0, new URLSearchParams("window=20-30&without=checkpoint")),
+    "/compare?window=20-30&without=checkpoint&base=1%2C2%2C3&base_name=before&candidate=4%2C5" +
+      "&candidate_name=after",
+  );
 });
 
 test("a page about one run has the answer's own word of why it does not count", () => {

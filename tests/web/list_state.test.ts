@@ -17,6 +17,7 @@ import { addressFilters } from "../../web/src/state/address_filters";
 import { unknownKeyWords } from "../../web/src/state/unknown_keys";
 import {
   compareHref,
+  excessOf,
   excessWords,
   readPicks,
   strangerWords,
@@ -72,7 +73,7 @@ test("every filter of the API is kept, asked for and exported", () => {
     assert.equal(isFiltered(stateOf(`${key}=${encodeURIComponent(value)}`)), true, key);
   }
   assert.equal(writeListState(withoutFilters(stateOf(query))).toString(), "");
-  assert.equal(unknownKeyWords(new URLSearchParams(query)), "");
+  assert.equal(unknownKeyWords({ path: "/runs", query: new URLSearchParams(query) }), "");
 });
 
 test("what is the default anyway is no filter", () => {
@@ -81,13 +82,18 @@ test("what is the default anyway is no filter", () => {
 });
 
 test("what an address asks for that the page does not know is told", () => {
-  const words = (query: string) => unknownKeyWords(new URLSearchParams(query));
+  const words = (text: string, path = "/runs") =>
+    unknownKeyWords({ path, query: new URLSearchParams(text) });
   assert.equal(words("q=a&sort=experiment&pick=3"), "");
   assert.equal(
     words("xyz=1&xyz=2&q=a"),
     "The address asks for 'xyz', which this page does not know and leaves out.",
   );
   assert.match(words("gpus=8&limit=5"), /asks for 'gpus', 'limit', which .* leaves out\.$/);
+  assert.equal(words("runs=1,2&window=20-30", "/compare"), "");
+  assert.match(words("runs=1,2&foo=1", "/compare"), /'foo'/);
+  assert.match(words("window=20-30&without=checkpoint", "/runs/7"), /^The address asks for 'without'/);
+  assert.equal(words("foo=1", "/nowhere"), "", "there is no page");
 });
 
 test("a filter that has no field is named, and can be taken away", () => {
@@ -135,13 +141,15 @@ test("windows are two iterations in order", () => {
   assert.deepEqual(parseWindow("11-44"), { first: 11, last: 44 });
   assert.deepEqual(parseWindow(" 35 – 44 "), { first: 35, last: 44 });
   assert.equal(parseWindow("44-11"), null);
-  assert.equal(parseWindow("11"), null);
+  assert.deepEqual(parseWindow("11"), { first: 11, last: 11 });
   assert.equal(parseWindow("-1-5"), null);
   assert.match(windowProblem("44-11") ?? "", /after/);
   assert.match(windowProblem("eleven") ?? "", /hyphen/);
   assert.equal(windowProblem("0-0"), null);
   assert.equal(askedWindow(" 35 – 44 "), "35-44");
   assert.equal(askedWindow(" Last "), "last");
+  assert.equal(askedWindow(" 7 "), "7");
+  assert.equal(askedWindow("7-7"), "7");
   assert.equal(askedWindow(" "), "");
   assert.equal(askedWindow("44-11"), null);
   assert.equal(windowHolds({ first: 11, last: 44 }, 44), true);
@@ -160,9 +168,9 @@ test("picks are run ids, each once, and eight at most", () => {
   assert.deepEqual(readPicks("3,3,x,-1,0,1e3,7,"), [3, 7]);
   assert.deepEqual(readPicks(null), []);
   assert.equal(readPicks("1,2,3,4,5,6,7,8,9,10").length, 8);
-  assert.equal(excessWords("1,2,3,4,5,6,7,8,8"), "");
-  assert.match(excessWords("1,2,3,4,5,6,7,8,9"), /names 9 runs, .* takes 8: run 9 is left out\.$/);
-  assert.match(excessWords("1,2,3,4,5,6,7,8,9,10"), /runs 9, 10 are left out\.$/);
+  assert.equal(excessWords(excessOf("1,2,3,4,5,6,7,8,8")), "");
+  assert.match(excessWords(excessOf("1,2,3,4,5,6,7,8,9")), /names 9 runs, .* takes 8: run 9 is left out\.$/);
+  assert.match(excessWords(excessOf("1,2,3,4,5,6,7,8,9,10")), /runs 9, 10 are left out\.$/);
   assert.equal(strangerWords("3,7,;9,"), "");
   assert.equal(
     strangerWords("1,abc,abc"),

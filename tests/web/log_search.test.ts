@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunLogMatches } from "../../web/src/api/types";
-import { foundWords, markedParts } from "../../web/src/log_search_words";
-import { LogSearch, searchQuery } from "../../web/src/state/log_search";
+import { foundWords, hasGrown, markedParts } from "../../web/src/log_search_words";
+import { expressionOf, LogSearch, searchQuery } from "../../web/src/state/log_search";
 
 const kSize = 3_000;
 
@@ -28,6 +28,38 @@ test("what stands between slashes is a regular expression", () => {
   assert.equal(String(searchQuery("/a+/")), "pattern=a%2B");
   assert.equal(String(searchQuery("/a/i")), "pattern=%28%3Fi%29a");
   assert.equal(String(searchQuery("//")), "text=%2F%2F");
+  assert.equal(String(searchQuery("/a\\/b/")), "pattern=a%5C%2Fb");
+});
+
+test("a path is a text, and what would be an expression can be looked for as one", () => {
+  assert.equal(String(searchQuery("/lustre/ckpt/")), "text=%2Flustre%2Fckpt%2F");
+  assert.equal(expressionOf("/tmp/"), "/\\/tmp\\//i");
+  const pattern = searchQuery(expressionOf("/a.b[0]\\/")).get("pattern");
+  assert.equal(pattern, "(?i)\\/a\\.b\\[0\\]\\\\\\/");
+});
+
+test("a log that has grown is looked on from the line that may have been written in part", async () => {
+  const asked = serve(
+    { lines: linesFrom(10, 1), next_offset: 1_000 },
+    { lines: linesFrom(2_900, 1) },
+    { lines: linesFrom(2_900, 2), size_bytes: 4_000 },
+  );
+  const search = new LogSearch(1);
+  await search.find("a");
+  assert.equal(foundWords(search.found.value, kSize), "2 lines.");
+  assert.equal(foundWords(search.found.value, 4_000), "2 lines. The log has grown since.");
+  await search.goOn();
+  assert.equal(asked[2]?.get("from"), "1000");
+  assert.deepEqual(search.found.value.lines.map(({ offset }) => offset), [10, 2_900, 2_901]);
+  assert.equal(hasGrown(search.found.value, 4_000), false);
+});
+
+test("a refused search does not go on for ever", async () => {
+  serve();
+  const search = new LogSearch(1);
+  await search.find("/(/");
+  assert.ok(search.problem.value);
+  assert.equal(foundWords(search.found.value), "");
 });
 
 test("a long log is looked through in several questions", async () => {
@@ -83,4 +115,8 @@ test("what was looked for is marked where it stands, in any case", () => {
   assert.deepEqual(markedParts("An error, one ERROR", "error"), ["An ", "error", ", one ", "ERROR", ""]);
   assert.deepEqual(markedParts("nothing", "error"), ["nothing"]);
   assert.deepEqual(markedParts("text", ""), ["text"]);
+  assert.deepEqual(markedParts("at /tmp/ Tmp", "/\\/TMP\\//i"), ["at ", "/tmp/", " Tmp"]);
+  assert.deepEqual(markedParts("NCCL nccl", "/NCCL/"), ["", "NCCL", " nccl"]);
+  assert.deepEqual(markedParts("a+b aab", "/a+b/"), ["a+b aab"]);
+  assert.deepEqual(markedParts("a\\d", "/\\d/"), ["a\\d"]);
 });

@@ -90,7 +90,23 @@ test("the end is followed over a burst, and however long", async () => {
     await store.follow(log.text.length, true);
     assert.equal(lastLine(store), `line ${first + 399}`);
   }
-  assert.ok(store.shown.value.lines.length < 2_000);
+  assert.ok(store.shown.value.lines.length <= 2_000);
+});
+
+test("a log of any length is read on, in either direction", async () => {
+  serve({ text: numbered(0, 4_999) });
+  const store = new RunLogStore(1);
+  await store.lookAt(0);
+  const firstLine = () => store.shown.value.lines[0]?.text;
+  for (let turn = 0; turn < 100 && store.hasLater.value; turn += 1) await store.showLater();
+  assert.deepEqual([firstLine(), lastLine(store)], ["line 3000", "line 4999"]);
+  for (let turn = 0; turn < 100 && store.hasEarlier.value; turn += 1) await store.showEarlier();
+  assert.deepEqual([firstLine(), lastLine(store)], ["line 0", "line 1999"]);
+  assert.equal(store.hasLater.value, true);
+  await store.showLater();
+  const joint = store.shown.value.lines.slice(-102, -100).map(({ text }) => text);
+  assert.deepEqual(joint, ["line 1999", "line 2000"]);
+  assert.equal(store.shown.value.lines.length, 2_000);
 });
 
 test("lines stay though what came cannot be asked for", async () => {

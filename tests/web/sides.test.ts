@@ -10,7 +10,7 @@ import {
   obstaclesTitle,
   publishedWords,
 } from "../../web/src/compared_words";
-import { readSides, sidesQuery, type Sides } from "../../web/src/state/sides";
+import { readSides, sidesComplaints, sidesQuery, type Sides } from "../../web/src/state/sides";
 import { submitCommandOf } from "../../web/src/state/submit_command";
 import { kPublicNoise } from "./board_answers";
 
@@ -47,6 +47,24 @@ test("a side without runs is none, a run is of one side, and eight are all", () 
   assert.deepEqual(sidesOf("base=1,2&candidate=2,3")?.[1]?.runs, [3]);
   assert.equal(sidesOf("base=1,2,3,4,5&candidate=6,7,8,9,10")?.[1]?.runs.length, 3);
   assert.equal(sidesOf("base=1,2,3,4,5,6,7,8&candidate=9"), null);
+});
+
+test("what the sides of an address are compared without is told", () => {
+  const told = (text: string) => sidesComplaints(new URLSearchParams(text));
+  assert.deepEqual(told("base=1,2&candidate=3;4"), []);
+  assert.deepEqual(told("runs=1,2,3,4,5,6,7,8,9"), []);
+  assert.deepEqual(told("base=1,2,3,4,5&candidate=6,7,8,9,10"), [
+    "The address names 10 runs, and a comparison takes 8: runs 9, 10 are left out.",
+  ]);
+  assert.match(told("base=1,2,3,4,5,6,7,8,9&candidate=10").join(), /names 10 runs.*, .* no two groups/);
+  assert.deepEqual(told("base=284,282&candidate=282,340"), [
+    "Run 282 is named in several groups, and counts in the first of them.",
+  ]);
+  assert.deepEqual(told("base=284&candidate=284"), [
+    "Run 284 is named in several groups, and counts in the first of them.",
+    "The address names no two groups that have a run each.",
+  ]);
+  assert.match(told("base=1").join(), /no two groups/);
 });
 
 test("a command quotes what a shell would take apart", () => {

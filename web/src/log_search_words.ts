@@ -2,21 +2,36 @@
 import { formatBytes, formatPlural } from "./format";
 import type { Found } from "./state/log_search";
 
-export function foundWords({ phase, lines, searchedBytes, sizeBytes, hasGaps }: Found): string {
+// `sizeNow`: the log's bytes by now.
+export const hasGrown = ({ phase, sizeBytes }: Found, sizeNow: number) =>
+  phase === "done" && sizeNow > sizeBytes;
+
+export function foundWords(found: Found, sizeNow = 0): string {
+  const { phase, lines, searchedBytes, sizeBytes, hasGaps } = found;
   if (phase === "idle") return "";
   const count = formatPlural(lines.length, "line");
   const gaps = hasGaps ? " Some of the log is not on this server." : "";
-  if (phase === "done") return `${lines.length === 0 ? "No line holds it." : `${count}.`}${gaps}`;
-  if (sizeBytes === 0) return "Looking through the log …";
+  if (phase === "done") {
+    const grown = hasGrown(found, sizeNow) ? " The log has grown since." : "";
+    return `${lines.length === 0 ? "No line holds it." : `${count}.`}${grown}${gaps}`;
+  }
+  if (sizeBytes === 0) return phase === "searching" ? "Looking through the log …" : "";
   const part = `${formatBytes(searchedBytes)} of ${formatBytes(sizeBytes)} looked through`;
   return `${count} so far, ${part}.${gaps}`;
 }
 
-// The text, cut where `wanted` stands in it, in any case: every second part is it.
+// An expression without an operator: its letters as they are, others perhaps after a backslash.
+const kPlainExpression = /^\/((?:[^\\/^$.|?*+()[\]{}]|\\[^A-Za-z0-9])+)\/(i?)$/;
+
+// The text, cut where `wanted` stands in it: every second part is it. What an expression with
+// operators finds only the server can tell.
 export function markedParts(text: string, wanted: string): string[] {
-  const lower = text.toLowerCase();
-  const key = wanted.toLowerCase();
-  if (key === "" || lower.length !== text.length || key.length !== wanted.length) return [text];
+  const plain = kPlainExpression.exec(wanted);
+  const sought = plain?.[1]?.replace(/\\(.)/g, "$1") ?? wanted;
+  const isOfAnyCase = !plain || plain[2] === "i";
+  const lower = isOfAnyCase ? text.toLowerCase() : text;
+  const key = isOfAnyCase ? sought.toLowerCase() : sought;
+  if (key === "" || lower.length !== text.length || key.length !== sought.length) return [text];
   const parts: string[] = [];
   let from = 0;
   for (let at = lower.indexOf(key); at >= 0; at = lower.indexOf(key, from)) {

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Column, Steps } from "../api/types";
 import { formatCount, formatSeconds, formatTicks } from "../format";
 import { PlotCopies } from "../parts/plot_copies";
+import { measuredRunHref } from "../state/measuring";
 import { followPage } from "./follow_page";
 import { followMoves, iterationRange, kDragWithoutShift, kPanZoomHint } from "./pan_zoom";
 import { steadyRange } from "./scale";
@@ -146,7 +147,7 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
                 stroke-dasharray={dashOf(at).join(" ") || "none"}
               />
             </svg>
-            <a href={`/runs/${id}`}>{name}</a>
+            <a href={measuredRunHref(id)}>{name}</a>
             {cursor !== null && <b> {formatSeconds(overlay.columns[at]?.[cursor])}</b>}
           </li>
         ))}

@@ -17,8 +17,9 @@ import { CopyTable } from "../parts/copy_buttons";
 import { saveFile, savePng } from "../parts/pictures";
 import { OlderRuns } from "../parts/older_runs";
 import { HintPanel, kAllRuns } from "../parts/panels";
-import { Pending } from "../parts/pending";
+import { Answered, Pending } from "../parts/pending";
 import { Sentences } from "../parts/sentences";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { UnknownCluster } from "../parts/unknown_value";
 import { useAnswer } from "../state/answer";
 import {
@@ -63,16 +64,26 @@ export function BoardPage() {
     <>
       <div class="page-head">
         <h1>Board</h1>
-        <p class="count">every published result, and {clusterWords(answers)} against it</p>
+        <p class="count">every published result, and {clusterWords(answer.isOld ? null : answers)} against it</p>
         <Views />
       </div>
+      <UnknownKeys />
       <Pending answer={answer} what="the board" elsewhere={kAllRuns} />
-      {answers && <Answered answers={answers} />}
+      {!answers && answer.problem.value && (
+        <div class="filters">
+          <ClusterChoice />
+        </div>
+      )}
+      {answers && (
+        <Answered isOld={answer.isOld}>
+          <View answers={answers} />
+        </Answered>
+      )}
     </>
   );
 }
 
-function Answered({ answers }: { answers: BoardAnswers }) {
+function View({ answers }: { answers: BoardAnswers }) {
   if (isUnknownCluster(queryValue("cluster"))) return <UnknownCluster />;
   if (answers.answers.length === 0) return <ChooseOne count={answers.clusters.length} />;
   return isCertification() ? <Certified answers={answers} /> : <Board answers={answers} />;

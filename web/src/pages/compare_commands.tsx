@@ -29,7 +29,8 @@ function Commands({ more, groups }: { more: number; groups: RunGroup[] }) {
     (abort) => Promise.all(ids.map((id) => fetchRun(id, abort))),
     (run) => ids.includes(run),
   );
-  const lines = (answer.value.value ?? []).flatMap((run, at) => {
+  const launched = answer.isOld ? null : answer.value.value;
+  const lines = (launched ?? []).flatMap((run, at) => {
     const group = groups[at];
     if (!group) return [];
     const command = commandOf(run, more);

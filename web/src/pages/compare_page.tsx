@@ -7,12 +7,13 @@ import { tellingWords } from "../alike_runs";
 import { fetchComparison } from "../api/client";
 import type { ComparedMetric as Metric, Comparison, GroupComparison } from "../api/types";
 import { formatCount, formatNumber, formatPercent, kUnknown } from "../format";
-import { kMeasuringKeys } from "../parts/measured_over";
+import { MeasuredOver } from "../parts/measured_over";
 import { HintPanel, kAllRuns } from "../parts/panels";
-import { Pending } from "../parts/pending";
+import { Answered, Pending } from "../parts/pending";
 import { Table } from "../parts/table";
 import { breakable } from "../parts/values";
 import { useAnswer } from "../state/answer";
+import { kMeasuringKeys } from "../state/measuring";
 import { apiParameters, queryValue } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import {
@@ -23,8 +24,9 @@ import {
   verdictWords,
 } from "../verdict_words";
 import { place } from "../state/location";
-import { excessWords, kPicksMax, kPicksMin, readPicks, strangerWords } from "../state/picks";
-import { nameOfGroup, readSides, sidesParameters } from "../state/sides";
+import { excessOf, excessWords, kPicksMax, kPicksMin, readPicks, strangerWords } from "../state/picks";
+import { nameOfGroup, readSides, sidesComplaints, sidesParameters } from "../state/sides";
+import { unknownKeyWords } from "../state/unknown_keys";
 import { DecidingCommands } from "./compare_commands";
 import { Differences } from "./compare_differences";
 import { Obstacles, SingleRun } from "./compare_obstacles";
@@ -44,8 +46,13 @@ export function ComparePage() {
   const sides = readSides(place.value.query);
   const picks = sides ? sides.flatMap(({ runs }) => runs) : readPicks(queryValue("runs"));
   const named = ["runs", "base", "candidate"].map(queryValue).join(",");
-  const excess = sides ? "" : excessWords(queryValue("runs"));
-  const complaints = [strangerWords(named), excess].filter(Boolean);
+  const excess = sides ? "" : excessWords(excessOf(queryValue("runs")));
+  const complaints = [
+    strangerWords(named),
+    excess,
+    ...sidesComplaints(place.value.query),
+    unknownKeyWords(place.value),
+  ].filter(Boolean);
   usePageTitle("Compare");
   return (
     <>
@@ -92,9 +99,12 @@ function Compared({ picks }: { picks: number[] }) {
   const telling = useMemo(() => tellingWords(comparison?.runs ?? []), [comparison]);
   return (
     <>
+      <div class="filters">
+        <MeasuredOver />
+      </div>
       <Pending answer={answer} what="the comparison" elsewhere={kAllRuns} />
       {comparison && (
-        <>
+        <Answered isOld={answer.isOld}>
           <Obstacles comparison={comparison} />
           <SingleRun comparison={comparison} />
           <ComparedRuns comparison={comparison} telling={telling} />
@@ -103,7 +113,7 @@ function Compared({ picks }: { picks: number[] }) {
           <ComparedSteps runs={comparison.runs} groups={comparison.groups} telling={telling} />
           <Differences comparison={comparison} />
           <p class="window-note">{comparison.method}</p>
-        </>
+        </Answered>
       )}
     </>
   );

@@ -3,9 +3,9 @@ import type { ComparedRun, Comparison, RunGroup } from "../api/types";
 import { formatNumber, formatPlural, formatSpeed, kUnknown, tellingFolders } from "../format";
 import { includableMarks, markWord } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
-import { MeasuredOver } from "../parts/measured_over";
 import { StatusMark } from "../parts/status_mark";
 import { breakable } from "../parts/values";
+import { measuredRunHref } from "../state/measuring";
 import { kPicksMin } from "../state/picks";
 import { nameOfGroup } from "../state/sides";
 import { GroupsForm } from "./compare_groups";
@@ -33,7 +33,6 @@ export function ComparedRuns({ comparison, telling }: Props) {
     <section aria-labelledby="compared-title">
       <div class="section-head">
         <h2 id="compared-title">Runs</h2>
-        <MeasuredOver />
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Table of the runs">
         <table class="plain stacked compared" role="table">
@@ -92,7 +91,7 @@ function RunRow({ run, groups, telling }: RowProps) {
         {run.group === null ? kUnknown : nameOfGroup(run.group, groups)}
       </td>
       <th role="rowheader" scope="row" class="run-cell">
-        <a href={`/runs/${run.id}`}>{breakable(run.experiment || run.path)}</a>
+        <a href={measuredRunHref(run.id)}>{breakable(run.experiment || run.path)}</a>
         <span class="sub">
           {[
             !telling.includes(`run ${run.id}`) && `run ${run.id}`,

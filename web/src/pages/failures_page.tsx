@@ -14,8 +14,9 @@ import {
 } from "../failure_words";
 import { formatCause, formatCount, formatPercent, formatPlural, kUnknown } from "../format";
 import { HintPanel } from "../parts/panels";
-import { Pending } from "../parts/pending";
+import { Answered, Pending } from "../parts/pending";
 import { Table } from "../parts/table";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { Ago } from "../parts/values";
 import { useAnswer } from "../state/answer";
 import { hiddenFilters } from "../state/hidden_filters";
@@ -31,7 +32,6 @@ import {
 import { hrefOf, navigate, place } from "../state/location";
 import { usePageTitle } from "../state/page_title";
 import { askRunChoices } from "../state/run_choices";
-import { unknownKeyWords } from "../state/unknown_keys";
 import { statusWord } from "../status_words";
 import { FilterChips } from "./filter_chips";
 import { LaunchDays } from "./launch_days";
@@ -50,28 +50,28 @@ export function FailuresPage() {
   const answer = useAnswer(
     `failures ${query}`,
     (abort) => fetchFailures(query, abort),
-    (_, kind) => kind !== "grown",
+    // With its log's growth a run may have come to its end; that of a run in training tells nothing.
+    (_, kind) => (kind === "grown" ? "later" : true),
   );
   const failures = answer.value.value;
-  const complaint = unknownKeyWords(place.value.query);
   return (
     <>
       <div class="page-head">
         <h1>Failures</h1>
         <p class="count">what ends runs, and where</p>
       </div>
-      {complaint && (
-        <section class="banner" role="alert">
-          <p>{complaint}</p>
-        </section>
-      )}
+      <UnknownKeys />
       <Filters state={state} />
       <Pending
         answer={answer}
         what="the failures"
         elsewhere={{ href: "/failures", words: "See all failures" }}
       />
-      {failures && (failures.ended > 0 ? <Told failures={failures} state={state} /> : <Nothing />)}
+      {failures && (
+        <Answered isOld={answer.isOld}>
+          {failures.ended > 0 ? <Told failures={failures} state={state} /> : <Nothing />}
+        </Answered>
+      )}
     </>
   );
 }

@@ -14,6 +14,7 @@ import {
 import { slurmWords } from "../job_words";
 import { HintPanel, Loading } from "../parts/panels";
 import { Table } from "../parts/table";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { Ago, breakable, Instant } from "../parts/values";
 import { useAnswer, type Answer } from "../state/answer";
 import { nowMs, rootList, service, unanswered } from "../state/service";
@@ -24,9 +25,11 @@ import { usePageTitle } from "../state/page_title";
 function useUnread(): Run[] {
   const query = new URLSearchParams({ status: "no_data", limit: "200", sort: "-id" });
   const answer = useAnswer(
-    `unread ${Math.floor(nowMs.value / 30_000)}`,
+    "unread",
     (abort) => fetchRuns(query, abort),
     () => false,
+    () => false,
+    Math.floor(nowMs.value / 30_000),
   );
   return (answer.value.value?.runs ?? []).filter((run) => kDialectsNotRead.includes(run.dialect));
 }
@@ -34,9 +37,11 @@ function useUnread(): Run[] {
 export function HealthPage() {
   usePageTitle("Health");
   const causes = useAnswer(
-    `ready ${Math.floor(nowMs.value / 10_000)}`,
-    () => fetchReadiness(), // the next question ends none that is slow
+    "ready",
+    () => fetchReadiness(), // the next turn ends none that is slow
     () => false,
+    () => false,
+    Math.floor(nowMs.value / 10_000),
   );
   const unread = useUnread();
   const jobs = useJobs();
@@ -57,6 +62,7 @@ export function HealthPage() {
           )}
         </p>
       </div>
+      <UnknownKeys />
       {lost && <Cause title={lost.problem.title} detail={lost.problem.detail} />}
       {(lost ? [] : (causes.value.value ?? [])).map(({ cause, detail }) => (
         <Cause key={cause + detail} title={formatKey(cause)} detail={detail} />

@@ -18,18 +18,20 @@ import {
 } from "../history_words";
 import { countableMarks, leftOutReasons, markWord } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
-import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
+import { MeasuredOver } from "../parts/measured_over";
 import { OlderRuns } from "../parts/older_runs";
 import { HintPanel, kAllRuns } from "../parts/panels";
-import { Pending } from "../parts/pending";
+import { Answered, Pending } from "../parts/pending";
 import { Instant } from "../parts/values";
 import { ClusterChoice } from "../parts/cluster_choice";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { UnknownCluster, UnknownValue } from "../parts/unknown_value";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { isUnknownCluster, learnClusters } from "../state/clusters";
 import { historyOf, kHistoryKeys, leftOutEntry, sectionlessLeftOut } from "../state/history";
 import { hrefOf, navigate } from "../state/location";
+import { kMeasuringKeys, measuredRunHref } from "../state/measuring";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { askRunChoices, runChoices } from "../state/run_choices";
@@ -69,6 +71,7 @@ export function HistoryPage() {
         <h1>History</h1>
         <p class="count">did anything get slower, when, and with what</p>
       </div>
+      <UnknownKeys />
       <Filters history={history} />
       {queryValue("days") && !isPeriod(queryValue("days")) && (
         <UnknownValue
@@ -78,7 +81,11 @@ export function HistoryPage() {
         />
       )}
       <Pending answer={answer} what="the history" elsewhere={kAllRuns} />
-      {history && <Told history={ofRun(history)} />}
+      {history && (
+        <Answered isOld={answer.isOld}>
+          <Told history={ofRun(history)} />
+        </Answered>
+      )}
     </>
   );
 }
@@ -225,7 +232,7 @@ function WhyUnknown({ id }: { id: number }) {
     (abort) => fetchRun(id, abort),
     () => true,
   );
-  const run = answer.value.value;
+  const run = answer.isOld ? null : answer.value.value;
   if (!run) return <p>Only complete runs count, and none that has a mark, such as profiled.</p>;
   const reasons = leftOutReasons(run);
   return (
@@ -359,7 +366,7 @@ function Single({ series, nameOf }: { series: HistorySeries[]; nameOf: NameOf })
       <ul class="findings">
         {series.map((one) => (
           <li key={sectionId(one)}>
-            <a href={`/runs/${one.runs[0]?.id}`}>{nameOf(one)}</a>
+            <a href={measuredRunHref(one.runs[0]?.id ?? 0)}>{nameOf(one)}</a>
           </li>
         ))}
       </ul>

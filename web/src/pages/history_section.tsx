@@ -11,6 +11,8 @@ import { PlotCopies } from "../parts/plot_copies";
 import { Table } from "../parts/table";
 import { Instant } from "../parts/values";
 import { sidesHref } from "../state/history";
+import { kMeasuringKeys, measuredRunHref } from "../state/measuring";
+import { apiParameters } from "../state/page_query";
 import { zone } from "../state/zone";
 
 // What keeps series apart, fit for an address.
@@ -76,12 +78,12 @@ function ChangeList({ series }: { series: HistorySeries }) {
       {series.changes.map((change, at) => (
         <li key={change.run_id}>
           <b class={`told told-${change.verdict}`}>{amountWords(change)}</b>
-          {levelWords(change)}, from <a href={`/runs/${change.run_id}`}>run {change.run_id}</a> on (
+          {levelWords(change)}, from <a href={measuredRunHref(change.run_id)}>run {change.run_id}</a> on (
           <Instant at={series.runs[change.at]?.launched_at ?? null} />
           ). {causeWords(change)}{" "}
-          {change.differences.length > 0 && (
-            <a href={sidesHref(series, at)}>Compare the runs on either side</a>
-          )}
+          <a href={sidesHref(series, at, apiParameters(kMeasuringKeys))}>
+            Compare the runs on either side
+          </a>
         </li>
       ))}
     </ol>
@@ -107,7 +109,7 @@ function Runs({ series, name }: { series: HistorySeries; name: string }) {
           isTall
           rows={series.runs.map((run, at) => [
             <Instant at={run.launched_at} />,
-            <a href={`/runs/${run.id}`} title={run.experiment}>
+            <a href={measuredRunHref(run.id)} title={run.experiment}>
               run {run.id}
             </a>,
             run.job_id ?? kUnknown,
@@ -132,7 +134,7 @@ function Copies({ series: { copies } }: { series: HistorySeries }) {
       {named.map(({ id, copy_of }, at) => (
         <span key={id}>
           {at > 0 && ", "}
-          <a href={`/runs/${id}`}>run {id}</a>, a copy of <a href={`/runs/${copy_of}`}>run {copy_of}</a>
+          <a href={measuredRunHref(id)}>run {id}</a>, a copy of <a href={measuredRunHref(copy_of)}>run {copy_of}</a>
         </span>
       ))}
       {copies.length > named.length && ` and ${formatCount(copies.length - named.length)} more`}.

@@ -10,6 +10,7 @@ import { kAllJobs } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Table } from "../parts/table";
 import { TokenField } from "../parts/token_field";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { Ago, breakable, Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
 import { usePageTitle } from "../state/page_title";
@@ -29,6 +30,7 @@ export function JobPage({ id }: { id: number }) {
       <p class="back">
         <a href="/jobs">← Jobs</a>
       </p>
+      <UnknownKeys />
       {answer.problem.value && !job && (
         <div class="page-head">
           <h1>Job {id}</h1>

@@ -8,6 +8,7 @@ import { JobStateMark } from "../parts/job_state";
 import { OlderButton } from "../parts/older_button";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { Table } from "../parts/table";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { Ago, breakable, Instant } from "../parts/values";
 import { queryValue } from "../state/page_query";
 import { LoggedJobs } from "./logged_jobs";
@@ -36,6 +37,7 @@ export function JobsPage() {
           {list?.next_cursor && ", the newest"}
         </p>
       </div>
+      <UnknownKeys />
       {trouble && <ProblemPanel problem={trouble} retry={askAgain} />}
       {!list && !trouble && <Loading what="the jobs" />}
       {list?.slurm_error && (

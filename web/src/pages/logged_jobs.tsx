@@ -22,9 +22,11 @@ export function LoggedJobs({ submitted }: { submitted: readonly Job[] }) {
   const [pages, setPages] = useState(1);
   const query = new URLSearchParams({ limit: String(kRunsAPage), sort: "-launched_at" });
   const answer = useAnswer(
-    `jobs of logs ${pages}`,
+    "jobs of logs",
     (abort) => askPages(pages, query, (page) => fetchRuns(page, abort)),
     (_, kind) => kind !== "grown",
+    () => false,
+    pages,
   );
   useGrowth(answer.refresh);
   const lists = answer.value.value;

@@ -15,6 +15,7 @@ import {
 import { ChoiceField } from "../parts/choice_field";
 import { CopyTable } from "../parts/copy_buttons";
 import { Pending } from "../parts/pending";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { UnknownValue } from "../parts/unknown_value";
 import { useAnswer } from "../state/answer";
 import { queryValue, setQuery } from "../state/page_query";
@@ -53,6 +54,7 @@ export function ReferencesPage() {
           what was published, and which figures do not follow from their own row, text or table
         </p>
       </div>
+      <UnknownKeys />
       <Pending answer={answer} what="the published results" />
       {answers && <Documents answers={answers} />}
     </>

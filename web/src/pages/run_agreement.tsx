@@ -5,7 +5,7 @@ import type { RunAgreement, ToolResult } from "../api/types";
 import { agreementWords } from "../agreement_words";
 import { formatCount, formatNumber, formatPlural, formatRelative, kUnknown } from "../format";
 import { AgreementPlot } from "../chart/agreement_plot";
-import { Pending } from "../parts/pending";
+import { Answered, Pending } from "../parts/pending";
 import { useAnswer } from "../state/answer";
 
 export function RunAgreementSection({ id, window }: { id: number; window: string }) {
@@ -21,7 +21,11 @@ export function RunAgreementSection({ id, window }: { id: number; window: string
         <h2 id="agreement-title">What other tools report</h2>
       </div>
       <Pending answer={answer} what="the tools' results" />
-      {agreement && <Tools agreement={agreement} />}
+      {agreement && (
+        <Answered isOld={answer.isOld}>
+          <Tools agreement={agreement} />
+        </Answered>
+      )}
     </section>
   );
 }

@@ -44,7 +44,7 @@ export function RunHeader({ run }: { run: RunDetails }) {
           </a>
         )}
       </p>
-      {run.failure_cause === "hung" && <Hung run={run} silentS={run.silent_s ?? 0} />}
+      {run.failure_cause === "hung" && !run.is_superseded && <Hung run={run} silentS={run.silent_s ?? 0} />}
       <Notes run={run} />
       <dl class="facts">
         <Fact name="Run">{run.id}</Fact>
@@ -78,7 +78,9 @@ export function RunHeader({ run }: { run: RunDetails }) {
           ) : run.job_id === null ? (
             kUnknown
           ) : (
-            jobText(run)
+            <a href={`/runs?job_id=${run.job_id}`} title="The runs of this job">
+              {jobText(run)}
+            </a>
           )}
         </Fact>
         <Fact name="Log">

@@ -55,7 +55,7 @@ export function RunLogSection({ run }: { run: RunDetails }) {
           )}
         </span>
       </div>
-      <RunLogSearch key={run.id} runId={run.id} />
+      <RunLogSearch key={run.id} runId={run.id} sizeBytes={run.size_bytes} />
       {place === null ? (
         <p class="sub no-print">
           {formatBytes(run.size_bytes)}. Click an iteration, an event or a point of a chart to read
@@ -117,7 +117,7 @@ function Lines({ run, at, asked }: LinesProps) {
         tabIndex={0}
         role="region"
         aria-label="Lines of the log"
-        aria-describedby={chosen === null ? undefined : kChosenId}
+        aria-describedby={lines.some(({ offset }) => offset === chosen) ? kChosenId : undefined}
       >
         {store.hasEarlier.value && (
           <button type="button" class="quiet" onClick={() => void store.showEarlier()}>

@@ -2,16 +2,22 @@
 // its place in the log.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { formatCount } from "../format";
-import { foundWords, markedParts } from "../log_search_words";
+import { foundWords, hasGrown, markedParts } from "../log_search_words";
 import { ProblemPanel } from "../parts/panels";
+import { PassingButton } from "../parts/passing_button";
 import { logPlace, lookAtLog } from "../state/log_place";
-import { LogSearch } from "../state/log_search";
+import { expressionOf, isExpression, LogSearch } from "../state/log_search";
 import { queryValue, setQuery } from "../state/page_query";
 
 const kKey = "find";
 const kWantedMax = 500; // the server's own limit
 
-export function RunLogSearch({ runId }: { runId: number }) {
+interface SearchProps {
+  runId: number;
+  sizeBytes: number; // of its log by now
+}
+
+export function RunLogSearch({ runId, sizeBytes }: SearchProps) {
   const wanted = queryValue(kKey);
   const [typed, setTyped] = useState(wanted);
   const search = useMemo(() => new LogSearch(runId), [runId]);
@@ -40,19 +46,49 @@ export function RunLogSearch({ runId }: { runId: number }) {
         />
         <button type="submit">Find</button>
       </form>
-      <Results search={search} wanted={wanted} />
+      {isExpression(wanted) && <TakenAsExpression wanted={wanted} />}
+      <Results search={search} wanted={wanted} sizeBytes={sizeBytes} />
     </div>
   );
 }
 
-function Results({ search, wanted }: { search: LogSearch; wanted: string }) {
+const fieldAbove = (button: HTMLElement) =>
+  button.closest(".log-search")?.querySelector<HTMLElement>("input");
+
+function TakenAsExpression({ wanted }: { wanted: string }) {
+  const isOfAnyCase = wanted.endsWith("/i");
+  return (
+    <p class="sub">
+      Taken as an expression{isOfAnyCase ? ", in any case" : ", its capitals as they are"}.
+      {!isOfAnyCase && (
+        <>
+          {" "}
+          <PassingButton
+            class="log-link"
+            heir={fieldAbove}
+            onClick={() => setQuery(kKey, expressionOf(wanted))}
+          >
+            Look for the text
+          </PassingButton>
+        </>
+      )}
+    </p>
+  );
+}
+
+interface ResultsProps extends Pick<SearchProps, "sizeBytes"> {
+  search: LogSearch;
+  wanted: string;
+}
+
+function Results({ search, wanted, sizeBytes }: ResultsProps) {
   const found = search.found.value;
   const problem = search.problem.value;
   const goOn = () => void search.goOn();
   return (
     <>
       <p class="sub" role="status">
-        {foundWords(found)}
+        {foundWords(found, sizeBytes)}
       </p>
       {problem && <ProblemPanel problem={problem} retry={goOn} />}
       {found.lines.length > 0 && (
@@ -84,6 +120,11 @@ function Results({ search, wanted }: { search: LogSearch; wanted: string }) {
         <button type="button" class="quiet" onClick={goOn}>
           Go on
         </button>
+      )}
+      {hasGrown(found, sizeBytes) && (
+        <PassingButton class="quiet" heir={fieldAbove} onClick={goOn}>
+          Look on
+        </PassingButton>
       )}
     </>
   );

@@ -3,9 +3,9 @@ import { useEffect, useMemo } from "preact/hooks";
 import { live } from "../api/live";
 import { BackToRuns } from "../parts/back_to_runs";
 import { kAllRuns, Loading, ProblemPanel } from "../parts/panels";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { runName } from "../parts/values";
-import { place } from "../state/location";
-import { setQuery } from "../state/page_query";
+import { queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { RunPageStore } from "../state/run_page";
 import { RunAgreementSection } from "./run_agreement";
@@ -21,7 +21,7 @@ import { RunWindow } from "./run_window";
 
 export function RunPage({ id }: { id: number }) {
   const store = useMemo(() => new RunPageStore(id), [id]);
-  const chosen = place.value.query.get("window") ?? "";
+  const chosen = queryValue("window");
   useEffect(() => {
     const unlisten = live.listen(store);
     void store.load(chosen);
@@ -39,6 +39,7 @@ export function RunPage({ id }: { id: number }) {
   return (
     <>
       <BackToRuns />
+      <UnknownKeys />
       {problem && !run && (
         <div class="page-head">
           <h1>Run {id}</h1>
@@ -60,6 +61,7 @@ export function RunPage({ id }: { id: number }) {
               statistics={store.statistics.value}
               metrics={store.metrics.value}
               problem={store.windowProblem.value}
+              isOld={store.isWindowOld.value}
               onChoose={(window) => setQuery("window", window)}
             />
           )}

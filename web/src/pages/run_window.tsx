@@ -13,6 +13,7 @@ import {
 } from "../format";
 import { otherMfu } from "../mfu_words";
 import { Figure } from "../parts/figure";
+import { Answered, LoadingAnew } from "../parts/pending";
 import { WindowForm } from "../parts/window_form";
 
 interface Props {
@@ -21,38 +22,43 @@ interface Props {
   statistics: RunStatistics | null;
   metrics: RunMetrics | null;
   problem: Problem | null;
+  isOld: boolean; // the figures are of the window before
   onChoose: (window: string) => void;
 }
 
-export function RunWindow({ run, chosen, statistics, metrics, problem, onChoose }: Props) {
+export function RunWindow(props: Props) {
+  const { run, chosen, statistics, metrics, problem, isOld, onChoose } = props;
   return (
     <section class="numbers" aria-labelledby="numbers-title">
       <div class="section-head">
         <h2 id="numbers-title">Over the window</h2>
         <WindowForm label="window" chosen={chosen} usual={run.window} onChoose={onChoose} />
       </div>
-      {problem && (
+      {isOld && <LoadingAnew what="the figures" />}
+      {problem && !isOld && (
         <p class="field-problem" role="alert">
           {problem.title}: {problem.detail}
         </p>
       )}
       {statistics && (
-        <>
+        <Answered isOld={isOld}>
           <Headline statistics={statistics} metrics={metrics} />
           <p class="window-note">
-            {windowNote(statistics)} {sentence(statistics.window_numbering)}
+            {windowNote(statistics, run.status === "running")} {sentence(statistics.window_numbering)}
           </p>
           <StatisticsTable statistics={statistics} />
-        </>
+        </Answered>
       )}
     </section>
   );
 }
 
-function windowNote(statistics: RunStatistics): string {
+function windowNote(statistics: RunStatistics, isRunning: boolean): string {
   const name = `Window ${statistics.window}`;
   if (statistics.window_is_whole) return `${name} is whole.`;
-  if (!statistics.step_time_s && !statistics.tflops_per_gpu) return `${name} holds no step yet.`;
+  if (!statistics.step_time_s && !statistics.tflops_per_gpu) {
+    return `${name} holds no step${isRunning ? " yet" : ""}.`;
+  }
   const missing = statistics.iterations_missing_in_window;
   return `${name} lacks ${formatPlural(missing, "iteration")}: the figures are of the rest.`;
 }

@@ -28,10 +28,11 @@ interface Props {
   state: ListState;
   // `replace`: it is not a step that "back" should undo.
   onChange: (state: ListState, replace?: boolean) => void;
+  clearings: number; // another one takes away what is being typed, too
   onClear: () => void;
 }
 
-export function RunsFilters({ state, onChange, onClear }: Props) {
+export function RunsFilters({ state, onChange, clearings, onClear }: Props) {
   const list = (
     key: "status" | "mark",
     label: string,
@@ -53,6 +54,7 @@ export function RunsFilters({ state, onChange, onClear }: Props) {
     <search>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <TypedFilter
+          key={clearings}
           label="name or path"
           placeholder="gpus512"
           value={state.q}
@@ -91,7 +93,7 @@ function seldomCount(state: ListState): number {
 }
 
 // They come forth by themselves where one of them is set; who hides them again is told how many.
-function SeldomFilters({ state, onChange }: Omit<Props, "onClear">) {
+function SeldomFilters({ state, onChange }: Omit<Props, "clearings" | "onClear">) {
   const count = seldomCount(state);
   const [isOpen, setIsOpen] = useState(count > 0);
   useEffect(() => {

@@ -1,10 +1,12 @@
 // "/runs": every run, filtered and ordered as the URL says, alive.
-import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { live } from "../api/live";
 import { formatPlural } from "../format";
 import { HintPanel, kAllRuns, Loading, ProblemPanel } from "../parts/panels";
+import { LoadingAnew } from "../parts/pending";
 import { PassingButton } from "../parts/passing_button";
 import { StaleNote } from "../parts/stale_note";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { runsCountWords } from "../runs_words";
 import { chosenColumns } from "../state/columns";
 import {
@@ -25,7 +27,6 @@ import { RunListStore } from "../state/run_list";
 import { rememberedScroll, rememberScroll, runsHref } from "../state/runs_place";
 import { isReturn } from "../state/scroll_places";
 import { refreshService, rootList, service } from "../state/service";
-import { unknownKeyWords } from "../state/unknown_keys";
 import { isWideScreen } from "../state/wide_screen";
 import { ColumnChoice } from "./column_choice";
 import { PickBar } from "./pick_bar";
@@ -95,6 +96,11 @@ export function RunsPage() {
     [chosenColumns.value, isWideScreen.value],
   );
   useScrollMemory(key, runs.length > 0 && memory.key === key);
+  const [clearings, setClearings] = useState(0);
+  const clear = () => {
+    setClearings(clearings + 1);
+    go(withoutFilters(state));
+  };
   return (
     <>
       <RunsHead state={state} store={store} />
@@ -102,7 +108,8 @@ export function RunsPage() {
         <RunsFilters
           state={state}
           onChange={go}
-          onClear={() => go(withoutFilters(state))}
+          clearings={clearings}
+          onClear={clear}
         />
       )}
       {problem && (
@@ -117,7 +124,7 @@ export function RunsPage() {
       )}
       {phase === "loading" && <Loading what="runs" />}
       {phase === "ready" && runs.length === 0 && (
-        <NoRuns isFiltered={isFiltered(state)} onClear={() => go(withoutFilters(state))} />
+        <NoRuns isFiltered={isFiltered(state)} onClear={clear} />
       )}
       {runs.length > 0 && <RunsList state={state} store={store} columns={columns} />}
     </>
@@ -131,13 +138,13 @@ interface ListProps {
 }
 
 function RunsHead({ state, store }: Omit<ListProps, "columns">) {
-  const complaint = unknownKeyWords(place.value.query);
   return (
     <>
       <div class="page-head">
         <h1>Runs</h1>
         <p class="count" aria-live="polite">
           {store.phase.value === "ready" &&
+            !store.isOld.value &&
             runsCountWords({
               total: store.total.value,
               isTotalExact: store.isTotalExact.value,
@@ -147,11 +154,7 @@ function RunsHead({ state, store }: Omit<ListProps, "columns">) {
         </p>
         <StaleNote answeredAt={store.answeredAt.value} />
       </div>
-      {complaint && (
-        <section class="banner" role="alert">
-          <p>{complaint}</p>
-        </section>
-      )}
+      <UnknownKeys />
     </>
   );
 }
@@ -178,7 +181,8 @@ function RunsList({ state, store, columns }: ListProps) {
       {printedRows(runs.length) < store.total.value && (
         <p class="on-paper">The other runs are not printed; the file CSV has all.</p>
       )}
-      <div class="runs-frame">
+      {store.isOld.value && <LoadingAnew what="runs" />}
+      <div class="runs-frame answered" aria-busy={store.isOld.value}>
         <RunsTable
           runs={runs}
           rowCount={store.rowCount.value}

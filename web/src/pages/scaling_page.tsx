@@ -32,16 +32,18 @@ import { kNoCluster } from "../cluster_words";
 import { differencesText } from "../series_words";
 import { includableMarks } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
-import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
+import { MeasuredOver } from "../parts/measured_over";
 import { OlderRuns } from "../parts/older_runs";
 import { HintPanel, kAllRuns } from "../parts/panels";
-import { Pending } from "../parts/pending";
+import { Answered, Pending } from "../parts/pending";
 import { PlotCopies } from "../parts/plot_copies";
 import { ClusterChoice } from "../parts/cluster_choice";
+import { UnknownKeys } from "../parts/unknown_keys";
 import { UnknownCluster, UnknownValue } from "../parts/unknown_value";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { isUnknownCluster, learnClusters } from "../state/clusters";
+import { kMeasuringKeys, measuredRunHref } from "../state/measuring";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 
@@ -71,8 +73,22 @@ export function ScalingPage() {
         <h1>Scaling</h1>
         <p class="count">what each GPU does as there are more of them, beside what is published</p>
       </div>
+      <UnknownKeys />
+      <div class="filters">
+        <WorkloadChoice
+          chosen={queryValue("workload")}
+          workloads={(scaling?.series ?? []).map((series) => series.workload)}
+          onChoose={(chosen) => setQuery("workload", chosen)}
+        />
+        <ClusterChoice />
+        <MeasuredOver />
+      </div>
       <Pending answer={answer} what="the series" elsewhere={kAllRuns} />
-      {scaling && <AllSeries scaling={scaling} />}
+      {scaling && (
+        <Answered isOld={answer.isOld}>
+          <AllSeries scaling={scaling} />
+        </Answered>
+      )}
     </>
   );
 }
@@ -104,15 +120,6 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
   const notCounted = empty.flatMap((series) => series.left_out);
   return (
     <>
-      <div class="filters">
-        <WorkloadChoice
-          chosen={workload}
-          workloads={scaling.series.map((series) => series.workload)}
-          onChoose={(chosen) => setQuery("workload", chosen)}
-        />
-        <ClusterChoice />
-        <MeasuredOver />
-      </div>
       {measured.length === 0 && <NoSeries isUnknown={shown.length === 0 && scaling.series.length > 0} />}
       {measured.map((series) => (
         <Series
@@ -300,7 +307,7 @@ function RunLinks({ point }: { point: ScalingPoint }) {
       {named.map((run, at) => (
         <span key={run.id}>
           {at > 0 && ", "}
-          <a href={`/runs/${run.id}`} title={run.experiment}>
+          <a href={measuredRunHref(run.id)} title={run.experiment}>
             {run.id}
           </a>
         </span>

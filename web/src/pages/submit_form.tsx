@@ -15,6 +15,7 @@ import {
   alikeRuns,
   kBackends,
   kEmptySubmission,
+  kSubmissionKeys,
   SubmissionKeys,
   submissionOf,
   submissionProblems,
@@ -30,7 +31,7 @@ type Outcome =
 
 function prefilled(): SubmissionFields {
   const fields = { ...kEmptySubmission };
-  for (const key of ["workload", "model_size", "dtype", "gpu_type", "scale", "repeats"] as const) {
+  for (const key of kSubmissionKeys) {
     const value = queryValue(key);
     if (value) fields[key] = value;
   }
@@ -153,7 +154,7 @@ function RecipeFields({ recipes, fields, problems, onSet }: RecipeFieldsProps) {
     ({ model_size: size }) => !fields.model_size || size === fields.model_size.trim(),
   );
   const text = (
-    key: "workload" | "model_size" | "dtype" | "gpu_type" | "scale" | "repeats",
+    key: (typeof kSubmissionKeys)[number],
     label: string,
     suggestions: string[],
     placeholder = "",

@@ -1,6 +1,7 @@
 // Runs that do not count, each with its reason, and the way to count them all the same.
 import { formatPlural } from "../format";
 import { markWord } from "../mark_words";
+import { measuredRunHref } from "../state/measuring";
 import { queryValue, setQuery } from "../state/page_query";
 import { PassingButton } from "./passing_button";
 import { breakable } from "./values";
@@ -27,7 +28,7 @@ export function LeftOutList({ runs, count = runs.length }: Pick<Props, "runs" | 
       <ul>
         {named.map((run) => (
           <li key={run.id}>
-            run {run.id}, <a href={`/runs/${run.id}`}>{breakable(run.experiment || run.path)}</a>:{" "}
+            run {run.id}, <a href={measuredRunHref(run.id)}>{breakable(run.experiment || run.path)}</a>:{" "}
             {run.reason}
           </li>
         ))}

@@ -3,9 +3,6 @@
 import { queryValue, setQuery } from "../state/page_query";
 import { WindowForm } from "./window_form";
 
-// Of the API's parameters.
-export const kMeasuringKeys = ["window", "without", "include"] as const;
-
 // What a step's time may hold beside training.
 const kSteps = new Map([
   ["", "all"],

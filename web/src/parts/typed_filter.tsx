@@ -1,5 +1,6 @@
-// A text to filter by. Typing waits for a pause.
+// A text to filter by. Typing waits for a pause; what else is chosen meanwhile stands.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { place, steppedFrom } from "../state/location";
 
 const kTypingPauseMs = 250;
 
@@ -13,16 +14,24 @@ interface Props {
 export function TypedFilter({ label, placeholder, value, onChange }: Props) {
   const [text, setText] = useState(value);
   const sent = useRef(value);
+  const latest = useRef(onChange);
+  latest.current = onChange; // the one that was drawn when a key was pressed knows no later choice
   // The URL may change under the field (back, clear), but must not undo what is being typed.
   useEffect(() => {
     if (value !== sent.current) setText(value);
     sent.current = value;
   }, [value]);
+  // What was typed before "back" is of the page that was left.
+  useEffect(() => {
+    if (steppedFrom.peek()) setText(value);
+  }, [place.value]);
   useEffect(() => {
     if (text === sent.current) return;
+    const from = place.peek();
     const timer = setTimeout(() => {
+      if (steppedFrom.peek() && place.peek() !== from) return;
       sent.current = text;
-      onChange(text);
+      latest.current(text);
     }, kTypingPauseMs);
     return () => clearTimeout(timer);
   }, [text]);

@@ -1,5 +1,5 @@
 // One answer of the API for one question, asked again when a run that concerns it changes. What was
-// answered last stays while the next answer is on its way.
+// answered last stays while the next answer is on its way, and is known to be of another question.
 import { useEffect, useMemo } from "preact/hooks";
 import { batch, signal, type Signal } from "@preact/signals";
 import { asProblem, isAbort, type Problem } from "../api/client";
@@ -8,43 +8,74 @@ import type { RunChange } from "../api/types";
 import { Coalescer } from "./coalesce";
 
 const kRefreshEveryMs = 2_000;
+const kGrowthEveryMs = 10_000; // logs grow all the time
 
 export interface Answer<T> {
   readonly value: Signal<T | null>;
   readonly problem: Signal<Problem | null>;
+  isOld: boolean; // the value is of the question before
   refresh: () => void;
 }
 
-// `question` names what `ask` asks for. `concerns`: whether a change of that run
-// matters, of that kind; `concernsJob`: of that job.
+export type AskFor<T> = (abort: AbortSignal) => Promise<T>;
+
+// The last value with the question that it answers.
+export class LastAnswer<T> {
+  readonly value = signal<T | null>(null);
+  readonly problem = signal<Problem | null>(null);
+  private asked = "";
+  private answered = "";
+
+  isOldFor(question: string): boolean {
+    return this.value.value !== null && this.answered !== question;
+  }
+
+  // Where it cannot be answered, a value of the question before is dropped: nothing would say any
+  // more that it is none of this one. One of the same question stays below the problem.
+  async ask(question: string, askFor: AskFor<T>, abort: AbortSignal): Promise<void> {
+    if (question !== this.asked) this.problem.value = null;
+    this.asked = question;
+    try {
+      const value = await askFor(abort);
+      this.answered = question;
+      batch(() => {
+        this.value.value = value;
+        this.problem.value = null;
+      });
+    } catch (error) {
+      if (isAbort(error)) return;
+      batch(() => {
+        if (this.isOldFor(question)) this.value.value = null;
+        this.problem.value = asProblem(error);
+      });
+    }
+  }
+}
+
+// Whether a change of that run matters, of that kind; "later": it may wait with those that follow.
+type Concern = (runId: number, kind: RunChange["kind"]) => boolean | "later";
+
+// `question` names what `askFor` asks for. `concernsJob`: whether a change of that job matters.
+// `turn`: another one asks the same question anew, later or for more of its answer.
 export function useAnswer<T>(
   question: string,
-  ask: (abort: AbortSignal) => Promise<T>,
-  concerns: (runId: number, kind: RunChange["kind"]) => boolean,
+  askFor: AskFor<T>,
+  concerns: Concern,
   concernsJob: (job: number) => boolean = () => false,
+  turn = 0,
 ): Answer<T> {
-  const answer = useMemo(
-    () => ({ value: signal<T | null>(null), problem: signal<Problem | null>(null) }),
-    [],
-  );
+  const last = useMemo(() => new LastAnswer<T>(), []);
   const state = useMemo(() => ({ refresh: () => {} }), []);
   useEffect(() => {
     const abort = new AbortController();
-    const load = async () => {
-      try {
-        const value = await ask(abort.signal);
-        batch(() => {
-          answer.value.value = value;
-          answer.problem.value = null;
-        });
-      } catch (error) {
-        if (!isAbort(error)) answer.problem.value = asProblem(error);
-      }
-    };
-    const refreshes = new Coalescer(kRefreshEveryMs, () => load());
+    const load = () => last.ask(question, askFor, abort.signal);
+    const refreshes = new Coalescer(kRefreshEveryMs, load);
+    const growth = new Coalescer(kGrowthEveryMs, load);
     const unlisten = live.listen({
-      onRun: (change) => {
-        if (concerns(change.run_id, change.kind)) refreshes.add(0);
+      onRun: ({ run_id: run, kind }) => {
+        const concern = concerns(run, kind);
+        if (concern === "later") growth.add(0);
+        else if (concern) refreshes.add(0);
       },
       onJob: (change) => {
         if (concernsJob(change.job)) refreshes.add(0);
@@ -56,8 +87,10 @@ export function useAnswer<T>(
     return () => {
       unlisten();
       refreshes.stop();
+      growth.stop();
       abort.abort();
     };
-  }, [question]);
-  return { ...answer, refresh: () => state.refresh() };
+  }, [question, turn]);
+  const { value, problem } = last;
+  return { value, problem, isOld: last.isOldFor(question), refresh: () => state.refresh() };
 }

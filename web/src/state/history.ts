@@ -2,7 +2,8 @@
 // Pure.
 import type { History, HistoryLeftOut, HistorySeries } from "../api/types";
 import { hrefOf } from "./location";
-import { compareHref, kPicksMax } from "./picks";
+import { kPicksMax } from "./picks";
+import { compareAt, sidesQuery } from "./sides";
 
 // What the API filters by.
 export const kHistoryKeys = ["workload", "model_size", "dtype", "gpu_type", "gpu_count"] as const;
@@ -36,13 +37,19 @@ export function runHistoryHref({ id, workload }: { id: number; workload: string 
 }
 
 // A comparison of the runs on either side of a change, as many as a comparison takes.
-export function sidesHref({ runs, changes }: HistorySeries, change: number): string {
+// `measuring`: what the history is measured over.
+export function sidesHref(
+  { runs, changes }: HistorySeries,
+  change: number,
+  measuring: URLSearchParams,
+): string {
   const at = changes[change]?.at ?? 0;
   const begin = changes[change - 1]?.at ?? 0;
   const end = changes[change + 1]?.at ?? runs.length;
   const before = runs.slice(begin, at).slice(-kPicksMax / 2);
   const after = runs.slice(at, end).slice(0, kPicksMax / 2);
-  return compareHref([...before, ...after].map(({ id }) => id));
+  const side = (name: string, of: typeof runs) => ({ name, runs: of.map(({ id }) => id) });
+  return compareAt(sidesQuery([side("before", before), side("after", after)], measuring));
 }
 
 // Of a run alone: the series that hold it, in whatever part. A copy is shown where the run is that

@@ -24,9 +24,10 @@ async function askJobs(pages: number, abort: AbortSignal): Promise<JobList> {
 export function useJobs(pages = 1): Answer<JobList | null> {
   const areOn = jobsAreOn();
   return useAnswer<JobList | null>(
-    `jobs ${areOn} ${pages}`,
+    `jobs ${areOn}`,
     async (abort) => (areOn ? askJobs(pages, abort) : areOn === null ? null : kNone),
     () => false,
     () => true,
+    pages,
   );
 }

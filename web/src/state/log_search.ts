@@ -23,11 +23,21 @@ const kNothing: Found = {
   hasGaps: false,
 };
 
-// What between slashes is a regular expression, "/i" behind it: in any case.
+// What between slashes is a regular expression, "/i" behind it: in any case. A slash within one has
+// a backslash before it, so that a path is a text.
+const kExpression = /^\/((?:[^\\/]|\\.)+)\/(i?)$/;
+
+export const isExpression = (wanted: string) => kExpression.test(wanted);
+
 export function searchQuery(wanted: string): URLSearchParams {
-  const expression = /^\/(.+)\/(i?)$/.exec(wanted);
+  const expression = kExpression.exec(wanted);
   if (!expression) return new URLSearchParams({ text: wanted });
   return new URLSearchParams({ pattern: `${expression[2] ? "(?i)" : ""}${expression[1]}` });
+}
+
+// The expression that finds what `text` would find if it were none.
+export function expressionOf(text: string): string {
+  return `/${text.replace(/[\\^$.|?*+()[\]{}/]/g, "\\$&")}/i`;
 }
 
 export class LogSearch {
@@ -35,6 +45,7 @@ export class LogSearch {
   readonly problem = signal<Problem | null>(null);
   private query = new URLSearchParams();
   private request = new AbortController();
+  private lastFrom = 0; // where a line begins, unlike where the log ended
 
   constructor(readonly id: number) {}
 
@@ -53,8 +64,11 @@ export class LogSearch {
     this.request.abort();
     const request = new AbortController();
     this.request = request;
-    const enough = this.found.value.lines.length + kLinesAtOnce;
-    this.found.value = { ...this.found.value, phase: "searching" };
+    const { phase, searchedBytes, lines } = this.found.value;
+    const enough = lines.length + kLinesAtOnce;
+    // Of a log that has grown the last line may have been written in part.
+    const from = phase === "done" ? this.lastFrom : searchedBytes;
+    this.found.value = { ...this.found.value, phase: "searching", searchedBytes: from };
     try {
       while (this.found.value.phase === "searching") await this.askOnce(request, enough);
     } catch (error) {
@@ -74,12 +88,15 @@ export class LogSearch {
 
   private async askOnce(request: AbortController, enough: number): Promise<void> {
     const before = this.found.value;
+    const from = before.searchedBytes;
+    const kept = before.lines.filter(({ offset }) => offset < from);
     const query = new URLSearchParams(this.query);
-    query.set("from", String(before.searchedBytes));
-    query.set("limit", String(enough - before.lines.length));
+    query.set("from", String(from));
+    query.set("limit", String(enough - kept.length));
     const answer = await fetchRunLogMatches(this.id, query, request.signal);
     request.signal.throwIfAborted();
-    const lines = [...before.lines, ...answer.lines];
+    this.lastFrom = from;
+    const lines = [...kept, ...answer.lines];
     const isDone = answer.next_offset === null;
     const phase = isDone ? "done" : lines.length >= enough ? "partial" : "searching";
     batch(() => {

@@ -1,6 +1,7 @@
 // Changes one parameter of the URL's query, and leaves the page where it is.
 import { hrefOf, navigate, place } from "./location";
 import { openedBy } from "./scroll_places";
+import { askedWindow } from "./window";
 
 // What opens beside the rest of its page: a cell of the board, a run's log, what is found in it. To
 // open one is a step; to look at one after another, and to close it, are none more.
@@ -18,8 +19,10 @@ export function setQuery(key: string, value: string): void {
   else navigate(href, { opens: key });
 }
 
+// A window is written as the API takes it, as the page's own field would.
 export function queryValue(key: string): string {
-  return place.value.query.get(key) ?? "";
+  const value = place.value.query.get(key) ?? "";
+  return key === "window" ? (askedWindow(value) ?? value) : value;
 }
 
 // Of the page's query, what the API knows by the same names.

@@ -7,23 +7,20 @@ export const kPicksMax = 8;
 const isId = (part: string) => /^[1-9]\d{0,14}$/.test(part);
 
 // Each run once, in the order of the text; what is no run id is dropped.
-function namedRuns(text: string | null): number[] {
+export function namedRuns(text: string | null): number[] {
   return [...new Set((text ?? "").split(",").filter(isId).map(Number))];
 }
+
+export const excessOf = (text: string | null) => namedRuns(text).slice(kPicksMax);
 
 // As many as a comparison takes.
 export function readPicks(text: string | null): number[] {
   return namedRuns(text).slice(0, kPicksMax);
 }
 
-// The runs that the text names beyond that.
-function readExcess(text: string | null): number[] {
-  return namedRuns(text).slice(kPicksMax);
-}
-
+// `excess`: the runs that are named beyond that.
 // "The address names 9 runs, and a comparison takes 8: run 9 is left out."
-export function excessWords(text: string | null): string {
-  const excess = readExcess(text);
+export function excessWords(excess: readonly number[]): string {
   if (excess.length === 0) return "";
   const are = excess.length === 1 ? "run" : "runs";
   const verb = excess.length === 1 ? "is" : "are";

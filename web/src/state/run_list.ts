@@ -7,7 +7,7 @@ import { asProblem, fetchRun, fetchRuns, isAbort, Problem } from "../api/client"
 import type { LiveListener } from "../api/live";
 import type { Run, RunChange, RunPage } from "../api/types";
 import { Coalescer } from "./coalesce";
-import { apiQuery, kDefaultSort, type ListState } from "./list_state";
+import { apiQuery, kDefaultSort, listKey, type ListState } from "./list_state";
 import { matchesFilters } from "./matches_filters";
 import { askRunChoicesOnce, doubtRunChoices, learnRunChoices } from "./run_choices";
 import { isStillSorted } from "./run_order";
@@ -33,11 +33,13 @@ export class RunListStore implements LiveListener {
   readonly phase = signal<Phase>("loading");
   readonly problem = signal<Problem | null>(null);
   readonly isBusy = signal(false);
+  readonly isOld = signal(false); // the rows shown are of another filter or order
 
   private state: ListState | null = null;
   private request: AbortController | null = null;
   private nextCursor: string | null = null;
   private wanted = 0; // rows, from the first one
+  private shownKey = ""; // of the list that the rows are of
   private isExtending = false;
   // Shown when events were lost: their revisions may be those of another database.
   private outdated: ReadonlySet<Run> = new Set();
@@ -48,6 +50,7 @@ export class RunListStore implements LiveListener {
   async load(state: ListState): Promise<void> {
     this.state = state;
     this.wanted = 0;
+    this.isOld.value = this.runs.value.length > 0 && listKey(state) !== this.shownKey;
     await this.loadFirst(kFirstRuns);
   }
 
@@ -105,6 +108,7 @@ export class RunListStore implements LiveListener {
     this.request?.abort();
     const request = new AbortController();
     this.request = request;
+    this.nextCursor = null; // it is of the list before, and another order or filter refuses it
     this.isBusy.value = true;
     try {
       let runs: Run[] = [];
@@ -115,12 +119,16 @@ export class RunListStore implements LiveListener {
         page = await fetchRuns(apiQuery(state, limit, cursor), request.signal);
         runs = runs.concat(page.runs);
       } while (page.next_cursor && runs.length < count);
+      if (this.request !== request) return;
       this.isOrderOld.value = false;
+      this.isOld.value = false;
+      this.shownKey = listKey(state);
       this.show(runs, page);
       learnRunChoices(runs);
       askRunChoicesOnce();
+      void this.ensure(this.wanted); // rows may have been looked at meanwhile
     } catch (error) {
-      this.tell(error);
+      if (this.request === request) this.tell(error);
     } finally {
       if (this.request === request) this.isBusy.value = false;
     }
@@ -136,6 +144,7 @@ export class RunListStore implements LiveListener {
       learnRunChoices(page.runs);
       return true;
     } catch (error) {
+      if (this.request !== request || this.nextCursor !== nextCursor) return true;
       this.tell(error);
       return false;
     }
@@ -168,9 +177,12 @@ export class RunListStore implements LiveListener {
     else this.isOrderOld.value = true;
   }
 
+  // Rows of another filter or order do not stay below the problem: they would pass for this one's.
   private tell(error: unknown): void {
     if (isAbort(error)) return;
     batch(() => {
+      if (this.isOld.value) this.runs.value = [];
+      this.isOld.value = false;
       this.problem.value = asProblem(error);
       this.phase.value = "error";
     });

@@ -1,5 +1,5 @@
 // The lines of a log that are shown: a stretch around one byte, longer at either end as the reader
-// asks.
+// asks. Of a stretch that grows too long the other end goes.
 import { batch, computed, signal } from "@preact/signals";
 import { asProblem, fetchRunLog, isAbort, type Problem } from "../api/client";
 import type { LogLine, RunLog } from "../api/types";
@@ -28,12 +28,8 @@ export class RunLogStore {
   readonly nextOffset = signal(0);
   readonly problem = signal<Problem | null>(null);
   readonly isLoading = signal(true);
-  readonly hasEarlier = computed(
-    () => (this.shown.value.lines[0]?.offset ?? 0) > 0 && this.hasRoom(),
-  );
-  readonly hasLater = computed(
-    () => this.nextOffset.value < this.shown.value.sizeBytes && this.hasRoom(),
-  );
+  readonly hasEarlier = computed(() => (this.shown.value.lines[0]?.offset ?? 0) > 0);
+  readonly hasLater = computed(() => this.nextOffset.value < this.shown.value.sizeBytes);
   private request = new AbortController();
   private endedAtLast = false; // the log did, when its last lines were asked for
   private followedBytes = 0;
@@ -55,11 +51,26 @@ export class RunLogStore {
   async showEarlier(): Promise<void> {
     const first = this.shown.value.lines[0]?.offset ?? 0;
     if (first === 0) return;
-    await this.ask({ offset: first - 1, before: kLinesMore, after: 0 }, (log, shown) => ({
-      ...shown,
-      lines: [...log.lines.filter(({ offset }) => offset < first), ...shown.lines],
-      followsEnd: false,
-    }));
+    const isShown = await this.ask(
+      { offset: first - 1, before: kLinesMore, after: 0 },
+      (log, shown) => ({
+        ...shown,
+        lines: [...log.lines.filter(({ offset }) => offset < first), ...shown.lines],
+        followsEnd: false,
+      }),
+    );
+    if (isShown) this.dropLast();
+  }
+
+  private dropLast(): void {
+    const { lines } = this.shown.value;
+    const dropped = lines[kLinesMax];
+    if (!dropped) return;
+    batch(() => {
+      this.shown.value = { ...this.shown.value, lines: lines.slice(0, kLinesMax) };
+      this.nextOffset.value = dropped.offset;
+    });
+    this.endedAtLast = false;
   }
 
   async showLater(): Promise<void> {
@@ -67,7 +78,7 @@ export class RunLogStore {
   }
 
   // The log is known to hold so many bytes by now. Who sees its end goes on seeing it, and misses
-  // lines where more came than are asked for at once, or than there is room for.
+  // lines where more came than are asked for at once.
   async follow(sizeBytes: number, seesLast: boolean): Promise<void> {
     const isReady = !this.isLoading.value && this.problem.value === null;
     if (!isReady || sizeBytes <= this.followedBytes) return;
@@ -78,7 +89,7 @@ export class RunLogStore {
     this.shown.value = { ...shown, sizeBytes };
     if (!sawEnd) return;
     this.lacksEnd = !(await this.append({ count: kLinesFollowed, isFollowing: true }));
-    if (this.lacksEnd || (this.endedAtLast && this.hasRoom())) return;
+    if (this.lacksEnd || this.endedAtLast) return;
     const take = (log: RunLog, { chosen }: Shown) => ({
       lines: log.lines,
       chosen,
@@ -102,15 +113,11 @@ export class RunLogStore {
       lines: [
         ...shown.lines.filter(({ offset }) => offset < from),
         ...log.lines.filter(({ offset }) => offset >= from),
-      ],
+      ].slice(-kLinesMax),
       followsEnd: wanted.isFollowing,
     });
     const query = { offset: from, before: 0, after: wanted.count };
     return this.ask(query, take, !wanted.isFollowing);
-  }
-
-  private hasRoom(): boolean {
-    return this.shown.value.lines.length < kLinesMax;
   }
 
   // `isWanted`: by the reader, who is told of a problem in place of the lines. False where there

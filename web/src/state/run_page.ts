@@ -36,8 +36,10 @@ export class RunPageStore implements LiveListener {
   readonly problem = signal<Problem | null>(null);
   // The window was refused or could not be asked for; the rest of the page stands.
   readonly windowProblem = signal<Problem | null>(null);
+  readonly isWindowOld = signal(false); // what is shown of a window is of the one before
 
   private window = "";
+  private shownWindow = ""; // that the statistics are of
   private requests = new AbortController();
   private readonly refreshes = new Coalescer(kRefreshEveryMs, () => this.refresh());
 
@@ -51,6 +53,7 @@ export class RunPageStore implements LiveListener {
   async setWindow(window: string): Promise<void> {
     if (window === this.window) return;
     this.window = window;
+    this.isWindowOld.value = this.statistics.value !== null && window !== this.shownWindow;
     await this.loadWindow();
   }
 
@@ -98,13 +101,23 @@ export class RunPageStore implements LiveListener {
         fetchMetrics(this.id, window, abort),
       ]);
       if (window !== this.window) return; // another one was chosen meanwhile
+      this.shownWindow = window;
       batch(() => {
+        this.isWindowOld.value = false;
         this.statistics.value = statistics;
         this.metrics.value = metrics;
         this.windowProblem.value = null;
       });
     } catch (error) {
-      if (!isAbort(error) && window === this.window) this.windowProblem.value = asProblem(error);
+      if (isAbort(error) || window !== this.window) return;
+      batch(() => {
+        if (this.isWindowOld.value) {
+          this.statistics.value = null;
+          this.metrics.value = null;
+        }
+        this.isWindowOld.value = false;
+        this.windowProblem.value = asProblem(error);
+      });
     }
   }
 }

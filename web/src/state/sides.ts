@@ -3,7 +3,7 @@
 import type { RunGroup } from "../api/types";
 import { groupName } from "../verdict_words";
 import { hrefOf, place } from "./location";
-import { kPicksMax, readPicks } from "./picks";
+import { excessWords, kPicksMax, namedRuns } from "./picks";
 
 export interface Side {
   name: string; // empty: its letter
@@ -12,20 +12,55 @@ export interface Side {
 
 export type Sides = readonly Side[]; // the others are measured against the first
 
-const kKeys = ["runs", "base", "base_name", "candidate", "candidate_name"];
+export const kSideKeys = ["runs", "base", "base_name", "candidate", "candidate_name"];
 
-// Null where the URL names no two sides. A run is of one side, and all are eight at most.
-export function readSides(query: URLSearchParams): Sides | null {
+interface Sorted {
+  sides: Side[];
+  repeated: number[]; // runs that an earlier side has
+  excess: number[]; // runs beyond as many as a comparison takes
+}
+
+// A run is of one side, and all are eight at most.
+function sortOut(query: URLSearchParams): Sorted {
   const names = [query.get("base_name") ?? "", ...query.getAll("candidate_name")];
   const lists = [query.get("base") ?? "", ...(query.get("candidate") ?? "").split(";")];
   const taken = new Set<number>();
+  const repeated = new Set<number>();
+  const excess = new Set<number>();
   const sides = lists.flatMap((list, at): Side[] => {
-    const fresh = readPicks(list).filter((id) => !taken.has(id));
+    const named = namedRuns(list);
+    const fresh = named.filter((id) => !taken.has(id));
     const runs = fresh.slice(0, kPicksMax - taken.size);
+    for (const id of named) if (taken.has(id)) repeated.add(id);
+    for (const id of fresh.slice(runs.length)) excess.add(id);
     runs.forEach((id) => taken.add(id));
     return runs.length > 0 || at === 0 ? [{ name: (names[at] ?? "").trim(), runs }] : [];
   });
+  return { sides, repeated: [...repeated], excess: [...excess] };
+}
+
+// Null where the URL names no two sides.
+export function readSides(query: URLSearchParams): Sides | null {
+  const { sides } = sortOut(query);
   return sides.length > 1 && sides[0]?.runs.length ? sides : null;
+}
+
+// What of the sides that the URL names is not compared as it says; none where it names no side.
+export function sidesComplaints(query: URLSearchParams): string[] {
+  if (!query.has("base") && !query.has("candidate")) return [];
+  const { repeated, excess } = sortOut(query);
+  return [
+    repeatedWords(repeated),
+    excessWords(excess),
+    readSides(query) ? "" : "The address names no two groups that have a run each.",
+  ].filter(Boolean);
+}
+
+function repeatedWords(runs: readonly number[]): string {
+  if (runs.length === 0) return "";
+  return runs.length === 1
+    ? `Run ${runs[0]} is named in several groups, and counts in the first of them.`
+    : `Runs ${runs.join(", ")} are named in several groups, and count in the first of them.`;
 }
 
 // As the API takes them.
@@ -50,7 +85,7 @@ export function sidesQuery(sides: Sides, rest: URLSearchParams): URLSearchParams
 
 export function withoutSides(query: URLSearchParams): URLSearchParams {
   const rest = new URLSearchParams(query);
-  for (const key of kKeys) rest.delete(key);
+  for (const key of kSideKeys) rest.delete(key);
   return rest;
 }
 

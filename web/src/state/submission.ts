@@ -25,6 +25,16 @@ export const kEmptySubmission: SubmissionFields = {
   proxy: false,
 };
 
+// That an address may fill in.
+export const kSubmissionKeys = [
+  "workload",
+  "model_size",
+  "dtype",
+  "gpu_type",
+  "scale",
+  "repeats",
+] as const;
+
 const wordsOf = (text: string) => text.split(/[\s,;]+/).filter((word) => word !== "");
 const isWholeNumber = (word: string) => /^\d{1,9}$/.test(word);
 

@@ -1,31 +1,32 @@
-// A Window as the page reads and writes it: "11-44", a closed range of iterations.
+// A Window as the page reads and writes it: "11-44", a closed range of iterations, or "7", one.
 
 export interface IterationWindow {
   first: number;
   last: number;
 }
 
+const kWindow = /^\s*(\d{1,9})(?:\s*[-–]\s*(\d{1,9}))?\s*$/;
+
 export function parseWindow(text: string): IterationWindow | null {
-  const match = /^\s*(\d{1,9})\s*[-–]\s*(\d{1,9})\s*$/.exec(text);
+  const match = kWindow.exec(text);
   if (!match) return null;
   const first = Number(match[1]);
-  const last = Number(match[2]);
+  const last = Number(match[2] ?? match[1]);
   return first <= last ? { first, last } : null;
 }
 
-export function windowText(window: IterationWindow): string {
-  return `${window.first}-${window.last}`;
+export function windowText({ first, last }: IterationWindow): string {
+  return first === last ? String(first) : `${first}-${last}`;
 }
 
 export function windowProblem(text: string): string | null {
   if (parseWindow(text)) return null;
-  const match = /^\s*(\d{1,9})\s*[-–]\s*(\d{1,9})\s*$/.exec(text);
-  return match
+  return kWindow.test(text)
     ? "The first iteration is after the last one."
-    : "Give two iterations with a hyphen between them, such as 11-44, or last for the last step.";
+    : "Give one iteration, two with a hyphen between them, such as 11-44, or last for the last step.";
 }
 
-// What the API is asked for: "11-44", "last", or nothing for the usual window. Null: none of them.
+// What the API is asked for: "11-44", "7", "last", or nothing for the usual window. Null: none of them.
 export function askedWindow(text: string): string | null {
   const wanted = text.trim().toLowerCase();
   if (wanted === "" || wanted === "last") return wanted;

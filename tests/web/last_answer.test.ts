@@ -1,0 +1,69 @@
+// What stands for the answer to one question while another is asked, and where it has no answer.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LastAnswer } from "../../web/src/state/answer";
+import { RunPageStore } from "../../web/src/state/run_page";
+
+const kNever = new AbortController().signal;
+const refused = () => Promise.reject(new TypeError("no answer"));
+
+test("an answer is known to be of the question before until the next has come", async () => {
+  const last = new LastAnswer<number>();
+  assert.equal(last.isOldFor("a"), false, "there is none");
+  await last.ask("a", async () => 1, kNever);
+  assert.equal(last.isOldFor("a"), false);
+  assert.equal(last.isOldFor("b"), true);
+  const asking = last.ask("b", async () => 2, kNever);
+  assert.deepEqual([last.value.value, last.isOldFor("b")], [1, true]);
+  await asking;
+  assert.deepEqual([last.value.value, last.isOldFor("b")], [2, false]);
+});
+
+test("where a question has no answer, that of another goes, and its own stays", async () => {
+  const last = new LastAnswer<number>();
+  await last.ask("a", async () => 1, kNever);
+  await last.ask("a", refused, kNever);
+  assert.equal(last.value.value, 1);
+  assert.ok(last.problem.value);
+  const asking = last.ask("b", refused, kNever);
+  assert.equal(last.problem.value, null, "it is of the question before");
+  await asking;
+  assert.equal(last.value.value, null);
+  assert.ok(last.problem.value);
+});
+
+test("a question that is given up leaves what is shown", async () => {
+  const last = new LastAnswer<number>();
+  await last.ask("a", async () => 1, kNever);
+  const abort = () => Promise.reject(new DOMException("given up", "AbortError"));
+  await last.ask("b", abort, kNever);
+  assert.deepEqual([last.value.value, last.problem.value, last.isOldFor("b")], [1, null, true]);
+});
+
+// Answers all that is asked of a run, but for windows that hold "refused".
+function serveRun(): void {
+  globalThis.fetch = (async (input: unknown) => {
+    const { searchParams } = new URL(String(input), "http://localhost");
+    const window = searchParams.get("window") ?? "11-44";
+    const isRefused = window === "refused";
+    const body = isRefused ? { title: "Bad request", detail: "" } : { window, step_count: 0 };
+    return new Response(JSON.stringify(body), {
+      status: isRefused ? 400 : 200,
+      headers: { "content-type": "application/json" },
+    });
+  }) as typeof fetch;
+}
+
+test("a run's figures go where those of the window that was chosen do not come", async () => {
+  serveRun();
+  const store = new RunPageStore(1);
+  await store.load("");
+  const choosing = store.setWindow("20-30");
+  assert.deepEqual([store.statistics.value?.window, store.isWindowOld.value], ["11-44", true]);
+  await choosing;
+  assert.deepEqual([store.statistics.value?.window, store.isWindowOld.value], ["20-30", false]);
+  await store.setWindow("refused");
+  assert.deepEqual([store.statistics.value, store.metrics.value], [null, null]);
+  assert.equal(store.windowProblem.value?.title, "Bad request");
+  assert.equal(store.isWindowOld.value, false);
+});
