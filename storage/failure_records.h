@@ -32,6 +32,7 @@ struct EndedRuns {
   std::optional<std::string> cluster;  // as the runs name it
   std::string day;                     // "2026-01-31", UTC
   CountedRuns counted;
+  bool have_run_all_steps = false;  // parser::has_run_all_steps() of each
 };
 
 // What a run's log tells of the failure by which it ended.

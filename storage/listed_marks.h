@@ -14,6 +14,8 @@ inline constexpr std::array kListedMarks = {
     parser::RunMark::profiled, parser::RunMark::traced, parser::RunMark::function_check,
     parser::RunMark::proxy,    parser::RunMark::on_cpu, parser::RunMark::implausible};
 inline constexpr std::int64_t kProfiledBit = 1;
+// No mark, but a bit of the same column: ListedResult::has_run_all_steps.
+inline constexpr std::int64_t kAllStepsRunBit = std::int64_t{1} << 30;
 
 inline std::int64_t bits_of_marks(const parser::RunMarkSet& marks) {
   std::int64_t bits = 0;

@@ -73,6 +73,7 @@ struct ListedResult {
   // Of those in listed_marks.h. Storage adds `profiled` by itself, from profiles and configuration.
   parser::RunMarkSet marks;
   std::optional<std::uint64_t> catalog_hash;  // nothing: not derived yet
+  bool has_run_all_steps = false;             // parser::has_run_all_steps()
   bool operator==(const ListedResult&) const = default;
 };
 

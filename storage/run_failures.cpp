@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "parser/dialects/failure_class.h"
+#include "storage/listed_marks.h"
 #include "storage/run_filter_terms.h"
 #include "storage/run_rows.h"
 #include "storage/tree_clusters.h"
@@ -36,10 +37,11 @@ Question ended_question(const SqlDialect& dialect, const RunFilter& filter) {
   for (const char* column : {"status", "failure_cause", "root_id", "cluster"}) {
     groups += fmt::format(", {}{}", dialect.without_index, column);
   }
+  const std::string all_steps = fmt::format("(marks & {})", kAllStepsRunBit);
   std::string sql = fmt::format(
-      "SELECT status, failure_cause, root_id, cluster, substr({}, 1, 10), count(*), {} FROM run{}"
-      " GROUP BY 5{}",
-      kBegan, newest_column(), where.sql(), groups);
+      "SELECT status, failure_cause, root_id, cluster, substr({}, 1, 10), {}, count(*), {} FROM"
+      " run{} GROUP BY 5{}, {}",
+      kBegan, all_steps, newest_column(), where.sql(), groups, all_steps);
   return {std::move(sql), std::move(where)};
 }
 
@@ -79,6 +81,7 @@ std::vector<EndedRuns> read_ended(Connection& connection, const RunFilter& filte
     ended.root_id = select.read_integer();
     ended.cluster = select.read_optional_text();
     ended.day = select.read_text();
+    ended.have_run_all_steps = select.read_integer() != 0;
     ended.counted = read_counted(select);
     all.push_back(std::move(ended));
   }

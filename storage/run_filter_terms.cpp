@@ -113,11 +113,15 @@ class FilterTerms {
     std::vector<std::string> statuses;
     for (const auto status : filter_.status) statuses.emplace_back(parser::run_status_name(status));
     if (!filter_.ended_badly) return add_any("status", statuses);
-    for (const auto status : kOverAndNotComplete) {
-      statuses.emplace_back(parser::run_status_name(status));
+    const std::string status = column_of("status", false);
+    std::string term;
+    if (!statuses.empty()) term = fmt::format("{} IN ({}) OR ", status, places_of(statuses));
+    statuses.clear();
+    for (const auto bad : kOverAndNotComplete) {
+      statuses.emplace_back(parser::run_status_name(bad));
     }
-    const std::string places = places_of(statuses);
-    where_.add(fmt::format("({} IN ({}) OR {} = 'hung')", column_of("status", false), places,
+    where_.add(fmt::format("({}{} IN ({}) AND (marks & {}) = 0 OR {} = 'hung')", term, status,
+                           places_of(statuses), kAllStepsRunBit,
                            column_of("failure_cause", false)));
   }
 
@@ -152,12 +156,14 @@ class FilterTerms {
   void add_marks() {
     const std::int64_t bits = bits_of_marks(filter_.marks);
     if (bits != 0) {
-      const char* const unmarked = filter_.is_unmarked ? " OR marks = 0)" : ")";
-      where_.add(std::string("((marks & ?) <> 0") + unmarked, bits);
+      const std::string unmarked = filter_.is_unmarked ? " OR " + unmarked_term() + ")" : ")";
+      where_.add("((marks & ?) <> 0" + unmarked, bits);
     } else if (filter_.is_unmarked || !filter_.marks.empty()) {
-      where_.add(filter_.is_unmarked ? "marks = 0" : kNoRun);
+      where_.add(filter_.is_unmarked ? unmarked_term() : kNoRun);
     }
   }
+
+  static std::string unmarked_term() { return fmt::format("marks IN (0, {})", kAllStepsRunBit); }
 
   void add_range(const char* name, const NumberRange& range) {
     const std::string column = column_of(name, may_drive_(name));

@@ -37,7 +37,7 @@ struct RunFilter {
   AnyOf<RootId> unnamed_of;
   std::optional<AnyOf<RootId>> unnamed_but_of;
   AnyOf<parser::RunStatus> status;
-  bool ended_badly = false;  // also those that are over and not complete, and those that hang
+  bool ended_badly = false;          // also these, as GLOSSARY.md has them
   AnyOf<std::string> failure_cause;  // "": runs without one
   // Runs with any of these marks (of listed_marks.h), and with `is_unmarked` those with none.
   parser::RunMarkSet marks;

@@ -202,7 +202,8 @@ void read_verdict(Statement& row, RunRecord& run) {
 
 void bind_listed(Statement& statement, const ListedResult& listed) {
   statement.real(listed.tokens_per_s_per_gpu).real(listed.mfu);
-  statement.real(listed.speed_against_reference).integer(bits_of_marks(listed.marks));
+  const std::int64_t all_steps = listed.has_run_all_steps ? kAllStepsRunBit : 0;
+  statement.real(listed.speed_against_reference).integer(bits_of_marks(listed.marks) | all_steps);
   if (listed.catalog_hash) {
     statement.bits(*listed.catalog_hash);
   } else {
@@ -225,7 +226,9 @@ void read_listed(Statement& row, RunRecord& run) {
   listed.tokens_per_s_per_gpu = row.read_optional_real();
   listed.mfu = row.read_optional_real();
   listed.speed_against_reference = row.read_optional_real();
-  listed.marks = marks_of_bits(row.read_integer());
+  const std::int64_t bits = row.read_integer();
+  listed.marks = marks_of_bits(bits);
+  listed.has_run_all_steps = (bits & kAllStepsRunBit) != 0;
   if (const auto hash = row.read_optional_integer()) {
     listed.catalog_hash = static_cast<std::uint64_t>(*hash);
   }

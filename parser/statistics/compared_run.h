@@ -15,6 +15,7 @@
 #include "parser/statistics/run_identity.h"
 #include "parser/statistics/run_marks.h"
 #include "parser/statistics/run_start.h"
+#include "parser/statistics/step_scatter.h"
 #include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
@@ -41,8 +42,9 @@ struct ComparedRun {
   bool has_profiles = false;
   bool nccl_trace_seen = false;
   bool is_superseded = false;
-  Judgement judgement;  // over the window of the comparison, with metrics
-  Judgement published;  // over the run's own window: for the reference alone
+  std::optional<SteadySteps> steady_steps;  // for a window of too few to show how they scatter
+  Judgement judgement;                      // over the window of the comparison, with metrics
+  Judgement published;                      // over the run's own window: for the reference alone
 };
 
 // Each that names no cluster says from here on that it is of the only one of its tree.

@@ -50,7 +50,7 @@ struct JudgingOptions {
 struct Judgement {
   RecipeMatch match;
   std::optional<std::int64_t> logged_global_batch_size;
-  std::string window_source;  // "asked for", "grok1-25.05", "release 25.08", "default of nemo"
+  std::string window_source;  // "asked for", "grok1-25.05", "release 25.08" …: ChosenWindow
   RunSummary summary;         // over the chosen window, summary.window
   RunMetrics metrics;         // empty where they were not asked for
 };

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <numbers>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -14,9 +13,14 @@
 #include "parser/foundation/content_hash.h"
 #include "parser/statistics/repeat_noise.h"
 #include "parser/statistics/run_copies.h"
+#include "parser/statistics/step_scatter.h"
 
 namespace llmb::parser {
 namespace {
+
+// Of a step, where nothing tells how the steps of a run scatter: so much that only what nobody
+// would call noise is a difference.
+constexpr double kUnknownDeviation = 0.05;
 
 // More teach nothing new, and cost time.
 constexpr std::size_t kGroupsMax = 60;
@@ -37,16 +41,21 @@ class TestedRuns {
  public:
   explicit TestedRuns(std::span<const NoiseRun* const> runs) : first_(*runs.front()) {
     double squares = 0;
+    double largest = 0;
     double steps = 0;
     for (const NoiseRun* const run : runs) {
       ids_.insert(run->id);
       configurations_.insert(run->configuration);
       windows_.insert(run->window);
       copies_.count(run->content_key, 0);
-      squares += run->sampling_deviation * run->sampling_deviation;
+      const double deviation = run->sampling_deviation.value_or(kUnknownDeviation);
+      knows_scatter_ = knows_scatter_ && run->sampling_deviation.has_value();
+      shows_scatter_ = shows_scatter_ && !is_too_short_for_scatter(run->step_count);
+      squares += deviation * deviation;
+      largest = std::max(largest, deviation * deviation);
       steps += static_cast<double>(run->step_count);
     }
-    sampling_variance_ = squares / static_cast<double>(runs.size());
+    sampling_variance_ = shows_scatter_ ? squares / static_cast<double>(runs.size()) : largest;
     step_count_ = std::max(1.0, steps / static_cast<double>(runs.size()));
   }
 
@@ -60,7 +69,11 @@ class TestedRuns {
   bool has_window(std::string_view window) const { return windows_.contains(window); }
   const NoiseRun& first() const { return first_; }
   double sampling_variance() const { return sampling_variance_; }
-  double step_count() const { return step_count_; }  // of a window
+  // Whatever others tell: a single step may be a slow one.
+  double least_variance() const { return shows_scatter_ ? 0 : sampling_variance_; }
+  bool knows_scatter() const { return knows_scatter_; }  // of the steps of each
+  bool shows_scatter() const { return shows_scatter_; }  // in the window of each
+  double step_count() const { return step_count_; }      // of a window
 
  private:
   static constexpr std::size_t kNone = SIZE_MAX;
@@ -71,6 +84,8 @@ class TestedRuns {
   RunCopies copies_;
   std::unordered_set<std::string_view> windows_;
   double sampling_variance_ = 0;
+  bool knows_scatter_ = true;
+  bool shows_scatter_ = true;
   double step_count_ = 1;
 };
 
@@ -86,37 +101,47 @@ double independent_steps(double count) {
   return 1 + (count - 1) / 3;
 }
 
-// By how much the variance of the tested runs is more than that of others, for their windows hold
-// fewer steps.
-struct AddedVariance {
+struct EstimatedVariance {
   double variance = 0;
   double degrees_of_freedom = 1;
 };
 
-// The scatter of the steps is told by these: there are more of them.
-AddedVariance variance_of_fewer_steps(std::span<const NoiseRun* const> repeats,
-                                      const TestedRuns& tested) {
+// By how much the variance of the tested runs is more than that of others, for their windows hold
+// fewer steps. The scatter of the steps is told by these, for there are more of them; where they do
+// not know theirs, by the tested ones.
+EstimatedVariance variance_of_fewer_steps(std::span<const NoiseRun* const> repeats,
+                                          const TestedRuns& tested) {
   double squares = 0;
   double steps = 0;
+  bool know_scatter = true;
   for (const NoiseRun* const run : repeats) {
-    squares += run->sampling_deviation * run->sampling_deviation;
+    const double deviation = run->sampling_deviation.value_or(0);
+    know_scatter = know_scatter && run->sampling_deviation.has_value();
+    squares += deviation * deviation;
     steps += static_cast<double>(run->step_count);
   }
   const auto count = static_cast<double>(repeats.size());
   const double known = independent_steps(steps / count);
-  const double more = known / independent_steps(tested.step_count()) - 1;
-  return {squares / count * std::max(0.0, more), std::max(1.0, count * known)};
+  const double of_tested = independent_steps(tested.step_count());
+  const double variance =
+      know_scatter ? squares / count : tested.sampling_variance() * of_tested / known;
+  return {variance * std::max(0.0, known / of_tested - 1), std::max(1.0, count * known)};
 }
 
 // The sum of two estimated variances has the degrees of freedom of Satterthwaite (1946).
-void add(RepeatNoise& noise, const AddedVariance& added) {
+EstimatedVariance sum_of(const EstimatedVariance& own, const EstimatedVariance& added) {
+  const double sum = own.variance + added.variance;
+  return {sum, sum * sum /
+                   (own.variance * own.variance / own.degrees_of_freedom +
+                    added.variance * added.variance / added.degrees_of_freedom)};
+}
+
+void add(RepeatNoise& noise, const EstimatedVariance& added) {
   if (noise.degrees_of_freedom <= 0 || added.variance <= 0) return;
-  const double own = noise.squares / noise.degrees_of_freedom;
-  const double sum = own + added.variance;
-  noise.degrees_of_freedom = sum * sum /
-                             (own * own / noise.degrees_of_freedom +
-                              added.variance * added.variance / added.degrees_of_freedom);
-  noise.squares = sum * noise.degrees_of_freedom;
+  const EstimatedVariance sum =
+      sum_of({noise.squares / noise.degrees_of_freedom, noise.degrees_of_freedom}, added);
+  noise.degrees_of_freedom = sum.degrees_of_freedom;
+  noise.squares = sum.variance * sum.degrees_of_freedom;
 }
 
 // By id where their starts say no order.
@@ -147,6 +172,7 @@ std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known, const Teste
     const std::vector<double> locations = locations_by_start(runs);
     RepeatNoise noise = noise_of_repeats(locations);
     if (!tested.has_window(key.second)) add(noise, variance_of_fewer_steps(runs, tested));
+    noise.squares = std::max(noise.squares, noise.degrees_of_freedom * tested.least_variance());
     repeats.push_back(noise);
   }
   return repeats;
@@ -167,7 +193,7 @@ NoiseGroup group_of(std::span<const NoiseRun* const> runs, const TestedRuns& tes
   if (!tested.has_window(runs.front()->window)) {
     variance += variance_of_fewer_steps(runs, tested).variance;
   }
-  return {std::sqrt(variance), count};
+  return {std::sqrt(std::max(variance, tested.least_variance())), count};
 }
 
 // Of other configurations than the tested ones, whose repeats count by themselves.
@@ -188,27 +214,19 @@ std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known, const TestedR
   return groups;
 }
 
-// What a normal value of the deviation 1 stays below with this probability, from one half on:
-// Newton's steps from 0, all of which end short of it.
-double normal_quantile(double probability) {
-  constexpr int kStepsMax = 40;
-  constexpr double kNear = 1e-9;
-  const double sqrt_two_pi = std::sqrt(2 * std::numbers::pi);
-  double z = 0;
-  for (int i = 0; i < kStepsMax; ++i) {
-    const double missing = probability - std::erfc(-z / std::numbers::sqrt2) / 2;
-    const double step = missing * sqrt_two_pi * std::exp(z * z / 2);
-    z += step;
-    if (step < kNear) break;
-  }
-  return z;
-}
-
-// Of public runs, whose windows are long.
+// Of public runs, whose windows are long. That single steps scatter is known well, but not whether
+// runs do as much: with these degrees of freedom equal runs that differ by up to twice as much as
+// their steps are called different in less than 5 %, one against one.
+constexpr double kOfSingleSteps = 2;
 RunNoise with_short_windows(RunNoise noise, const TestedRuns& tested) {
   if (tested.sampling_variance() == 0) return noise;
-  noise.stddev = std::hypot(noise.stddev, std::sqrt(tested.sampling_variance()));
+  const EstimatedVariance sum = sum_of({noise.stddev * noise.stddev, noise.degrees_of_freedom},
+                                       {tested.sampling_variance(), kOfSingleSteps});
+  noise.stddev = std::sqrt(sum.variance);
+  // Longer windows show so little of it that how much runs differ is not known any better.
+  if (!tested.shows_scatter()) noise.degrees_of_freedom = sum.degrees_of_freedom;
   noise.source = "public runs and of few steps";
+  if (!tested.knows_scatter()) noise.source += " whose scatter is not known";
   return noise;
 }
 
@@ -241,20 +259,18 @@ RunNoise noise_of_others(const TestedRuns& tested, std::span<const NoiseRun> kno
 
 }  // namespace
 
-double sampling_deviation_of(const ComparedRun& run) {
+std::optional<double> sampling_deviation_of(const ComparedRun& run) {
   const auto& times = run.judgement.summary.step_time_s;
-  if (!times || times->count < 3 || !(times->median > 0)) return 0;
-  const auto count = static_cast<double>(times->count);
-  // Both sides of the median, each in standard deviations of a normal one: slow steps widen the
-  // upper side only, a single fast one the lower.
-  constexpr double kP95 = 1.645;
-  const double lowest = normal_quantile((count - 0.375) / (count + 0.25));
-  const double above = std::max(0.0, (times->p95 - times->median) / kP95);
-  const double below = std::max(0.0, (times->median - times->min) / lowest);
-  constexpr double kOneSided = 1.5;  // times the narrower side, the wider one is not of all steps
-  const double scatter = std::min((above + below) / 2, kOneSided * std::min(above, below));
+  if (!times || !(times->median > 0)) return 0;
+  const double steps = std::sqrt(independent_steps(static_cast<double>(times->count)));
+  if (is_too_short_for_scatter(times->count)) {
+    if (!run.steady_steps) return std::nullopt;
+    // It may be a slow step, which its neighbours tell.
+    const double off = std::abs(std::log(times->median / run.steady_steps->step_time_s));
+    return std::max(off, run.steady_steps->scatter / steps);
+  }
   constexpr double kMedian = 1.2533;  // of a median, over that of a mean
-  return kMedian * scatter / times->median / std::sqrt(independent_steps(count));
+  return kMedian * step_scatter_of(*times) / steps;
 }
 
 NoiseRun noise_run(const ComparedRun& run, const std::vector<RunMarkReason>& marks) {

@@ -317,15 +317,6 @@ void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSumm
   }
 }
 
-// nemotron4-25.04, Load Checkpoint: "Training will run for 1 step after checkpoint has been
-// loaded."
-bool is_function_check(const LogFacts& facts, const StatusEvidence& evidence) {
-  const bool has_loaded = std::any_of(
-      facts.checkpoints.begin(), facts.checkpoints.end(),
-      [](const CheckpointEvent& event) { return event.kind == CheckpointEvent::Kind::load; });
-  return has_loaded && evidence.segment.step_count == 1 && evidence.last_was_reached();
-}
-
 // Only steps of the window that are there and have no time show that the producer prints none: of
 // those outside, callers give some or none.
 bool has_timed_steps(std::span<const StepSample> samples, const Window& window) {
@@ -404,7 +395,7 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
     evidence.silent_since = silence->since;
   }
   decide(evidence, has_step_times, may_still_grow, summary);
-  summary.is_function_check = is_function_check(facts, evidence);
+  summary.is_function_check = is_function_check(facts, evidence.segment);
   if (summary.is_function_check) {
     summary.status_reason += "; a function check: one step after a checkpoint was loaded";
   }
@@ -413,6 +404,20 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
     summary.silent_s = evidence.silent_s;
   }
   return summary;
+}
+
+bool has_run_all_steps(const RunSummary& summary) {
+  return summary.status == RunStatus::incomplete && summary.failure_cause.empty() &&
+         summary.last_iteration && summary.declared_last_iteration &&
+         *summary.last_iteration >= *summary.declared_last_iteration;
+}
+
+bool is_function_check(const LogFacts& facts, const SegmentFacts& segment) {
+  const bool has_loaded = std::any_of(
+      facts.checkpoints.begin(), facts.checkpoints.end(),
+      [](const CheckpointEvent& event) { return event.kind == CheckpointEvent::Kind::load; });
+  return has_loaded && segment.step_count == 1 && facts.declared_last_iteration &&
+         segment.last_iteration >= *facts.declared_last_iteration;
 }
 
 const LogEvent* ending_failure(const LogFacts& facts, const RunSummary& summary) {

@@ -88,6 +88,14 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
                          std::optional<Silence> silence = {},
                          const StepInterruptionSet& without = {});
 
+// Of an incomplete one: it shows no failure and reached its declared last iteration, so only the
+// window holds more than it was to do (five steps under an NCCL trace, 25 under a profiler).
+bool has_run_all_steps(const RunSummary& summary);
+
+// nemotron4-25.04, Load Checkpoint: "Training will run for 1 step after checkpoint has been
+// loaded."
+bool is_function_check(const LogFacts& facts, const SegmentFacts& segment);
+
 // The failure that ended the segment that `summary` is about, first cause first; null where there
 // is none. Also for a complete run, whose teardown failed.
 const LogEvent* ending_failure(const LogFacts& facts, const RunSummary& summary);

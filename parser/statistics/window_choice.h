@@ -1,5 +1,6 @@
 // Which window a run is measured in: what a user asked for, else what its recipe's document makes
-// its results of, else what the release that the run names does, else the dialect's default.
+// its results of, else what the release that the run names does, else the dialect's default; of a
+// function check its only step.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace llmb::parser {
 
 struct ChosenWindow {
   Window window;
-  std::string source;  // "asked for", "grok1-25.05", "release 25.08", "default of nemo"
+  std::string source;  // "asked for", "grok1-25.05", "release 25.08", "default of nemo",
+                       // "function check"
 
   bool operator==(const ChosenWindow&) const = default;
 };

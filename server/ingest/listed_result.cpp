@@ -11,7 +11,7 @@ namespace llmb::ingest {
 namespace {
 
 // Raised when the same catalog would give other figures than an earlier program derived.
-constexpr std::uint64_t kFormulasVersion = 4;
+constexpr std::uint64_t kFormulasVersion = 5;
 constexpr std::int64_t kRunsAtOnce = 500;
 
 std::uint64_t hash_of(const parser::Catalog& catalog) {
@@ -31,6 +31,7 @@ storage::ListedResult listed_result(const parser::Catalog& catalog,
   listed.mfu = metrics.derived.mfu.value;
   listed.speed_against_reference = metrics.speed_against_reference;
   listed.catalog_hash = hash_of(catalog);
+  listed.has_run_all_steps = parser::has_run_all_steps(judgement.summary);
   const auto marks = parser::marks_of({.summary = judgement.summary,
                                        .configuration = configuration,
                                        .nccl_trace_seen = facts.nccl_trace_seen,

@@ -6,7 +6,8 @@ bool is_same_result(const storage::ListedResult& stored, const storage::ListedRe
   return stored.identity == now.identity &&
          stored.tokens_per_s_per_gpu == now.tokens_per_s_per_gpu && stored.mfu == now.mfu &&
          stored.speed_against_reference == now.speed_against_reference &&
-         stored.catalog_hash == now.catalog_hash;
+         stored.catalog_hash == now.catalog_hash &&
+         stored.has_run_all_steps == now.has_run_all_steps;
 }
 
 bool knows_gpu_type_of_root(const parser::RunConfiguration& stored, const std::string& of_root) {

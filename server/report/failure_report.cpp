@@ -61,11 +61,12 @@ void add_ended(const storage::FailureCounts& counts, FailureReport& report) {
     } else {
       FailureReport::Unexplained& status = unexplained[ended.status];
       status.status = ended.status;
-      status.counted.add(ended.counted);
+      (ended.have_run_all_steps ? status.all_steps_run : status.stopped).add(ended.counted);
     }
   }
   report.causes = most_first<FailureReport::Cause>(std::move(causes), kCountedRuns);
-  report.unexplained = most_first<FailureReport::Unexplained>(std::move(unexplained), kCountedRuns);
+  report.unexplained = most_first<FailureReport::Unexplained>(
+      std::move(unexplained), [](const auto& one) { return one.counted().runs; });
   report.clusters = most_first<FailureReport::Cluster>(
       std::move(clusters), [](const auto& cluster) { return cluster.failed; });
 }
@@ -183,6 +184,12 @@ void add_periods(const storage::FailureCounts& counts, FailureReport& report) {
 }
 
 }  // namespace
+
+storage::CountedRuns FailureReport::Unexplained::counted() const {
+  storage::CountedRuns both = stopped;
+  both.add(all_steps_run);
+  return both;
+}
 
 FailureReport failure_report(const storage::FailureCounts& counts) {
   FailureReport report;

@@ -23,7 +23,9 @@ struct FailureReport {
   // Ended and not complete, without a cause: what is known is the reason of each run's status.
   struct Unexplained {
     parser::RunStatus status = parser::RunStatus::incomplete;
-    storage::CountedRuns counted;
+    storage::CountedRuns stopped;        // short of what they were to do, as far as is known
+    storage::CountedRuns all_steps_run;  // parser::has_run_all_steps(): no bad end
+    storage::CountedRuns counted() const;
   };
   struct Cluster {
     std::string cluster;  // empty: not known

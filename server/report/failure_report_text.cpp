@@ -41,8 +41,9 @@ Json unexplained_json(const FailureReport& report) {
   Json list = Json::array();
   for (const FailureReport::Unexplained& one : report.unexplained) {
     Json json = {{"status", parser::run_status_name(one.status)}};
-    add_counted(json, one.counted);
-    json["share"] = share_of(one.counted.runs, report.ended);
+    add_counted(json, one.counted());
+    json["all_steps_run"] = one.all_steps_run.runs;
+    json["share"] = share_of(one.counted().runs, report.ended);
     list.push_back(std::move(json));
   }
   return list;
@@ -94,6 +95,7 @@ std::string day_text(const storage::CountedRuns& counted) {
 }
 
 constexpr std::string_view kNoCause = "no failure found";
+constexpr std::string_view kAllStepsRun = "all steps were run";
 
 void write_causes(const FailureReport& report, std::ostream& out) {
   TextTable causes({"cause", ">runs", ">share", ">newest", "began"});
@@ -105,7 +107,12 @@ void write_causes(const FailureReport& report, std::ostream& out) {
     add(printable(cause.cause), cause.counted);
   }
   for (const FailureReport::Unexplained& one : report.unexplained) {
-    add(fmt::format("{}, {}", parser::run_status_name(one.status), kNoCause), one.counted);
+    const auto add_some = [&](std::string_view what, const storage::CountedRuns& counted) {
+      if (counted.runs == 0) return;
+      add(fmt::format("{}, {}", parser::run_status_name(one.status), what), counted);
+    };
+    add_some(kNoCause, one.stopped);
+    add_some(kAllStepsRun, one.all_steps_run);
   }
   out << '\n';
   causes.print(out);
@@ -184,7 +191,7 @@ void write_failures_csv(const FailureReport& report, std::ostream& out) {
   };
   for (const FailureReport::Cause& cause : report.causes) write(cause.cause, "", cause.counted);
   for (const FailureReport::Unexplained& one : report.unexplained) {
-    write("", parser::run_status_name(one.status), one.counted);
+    write("", parser::run_status_name(one.status), one.counted());
   }
 }
 

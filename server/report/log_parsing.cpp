@@ -19,6 +19,7 @@
 #include "parser/reader/log_reader.h"
 #include "parser/result.h"
 #include "parser/statistics/judge_run.h"
+#include "parser/statistics/step_scatter.h"
 #include "server/report/evidence_json.h"
 #include "server/report/log_source.h"
 #include "server/report/progress_line.h"
@@ -160,15 +161,16 @@ class LogParser {
     KeptSamples samples(wanted_, options_.keeps_samples);
     StepCounter steps;
     InsightSamples insight(options_.seeks_insight);
+    parser::NewestStepTimes newest;
     const auto take = [&](std::string_view bytes) {
       reader.feed(bytes);
-      collect(reader, samples, steps, insight);
+      collect(reader, samples, steps, insight, newest);
       progress_.add_bytes(bytes.size());
     };
     const auto size = source->read(buffer_, take);
     if (!size) return tl::unexpected(size.error());
     reader.finish();
-    collect(reader, samples, steps, insight);
+    collect(reader, samples, steps, insight, newest);
 
     run.size_bytes = *size;
     run.facts = reader.facts();
@@ -186,6 +188,7 @@ class LogParser {
     judge(run);
     run.is_profiled = (log.may_have_profiles && has_profiles_beside(run)) ||
                       run.run_path.configuration.value("profile_enabled") == "true";
+    run.steady_steps = parser::steady_steps_of(newest.newest_first());
     insight.report(run);
     if (!options_.keeps_samples) run.samples = {};
     return run;
@@ -206,10 +209,11 @@ class LogParser {
   };
 
   static void collect(parser::LogReader& reader, KeptSamples& samples, StepCounter& steps,
-                      InsightSamples& insight) {
+                      InsightSamples& insight, parser::NewestStepTimes& newest) {
     for (StepSample& sample : reader.take_samples()) {
       steps.add(sample);
       insight.add(sample);
+      newest.add(sample);
       samples.add(std::move(sample), reader.facts());
     }
   }

@@ -42,6 +42,7 @@ parser::ComparedRun measure_log(const ReportedRun& run) {
   compared.dialect = run.facts.dialect;
   compared.has_profiles = run.is_profiled;
   compared.nccl_trace_seen = run.facts.nccl_trace_seen;
+  compared.steady_steps = run.steady_steps;
   compared.judgement = run.judgement;
   compared.published = run.with_every_step.value_or(run.judgement);
   return compared;

@@ -14,6 +14,7 @@
 #include "parser/log_facts.h"
 #include "parser/statistics/judge_run.h"
 #include "parser/statistics/step_insight.h"
+#include "parser/statistics/step_scatter.h"
 #include "parser/step_sample.h"
 #include "server/report/log_discovery.h"
 
@@ -42,10 +43,11 @@ struct ReportedRun {
   parser::Judgement judgement;  // with metrics where they were asked for
   // The same with every step of the window, where some were left out.
   std::optional<parser::Judgement> with_every_step;
-  std::vector<parser::StepSample> samples;  // all, where they were asked for
-  std::vector<Refusals> refusals;           // where they were asked for
-  parser::StepInsight insight;              // over all steps of the segment that counts, if sought
-  std::string insight_reason;               // why it is empty; empty where it is not
+  std::vector<parser::StepSample> samples;          // all, where they were asked for
+  std::vector<Refusals> refusals;                   // where they were asked for
+  std::optional<parser::SteadySteps> steady_steps;  // as in parser::ComparedRun
+  parser::StepInsight insight;  // over all steps of the segment that counts, if sought
+  std::string insight_reason;   // why it is empty; empty where it is not
 };
 
 struct LogReport {

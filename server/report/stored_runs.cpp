@@ -10,6 +10,7 @@
 
 #include "parser/catalog/recipe_match.h"
 #include "parser/foundation/instant.h"
+#include "parser/statistics/step_scatter.h"
 #include "storage/tail_state.h"
 
 namespace llmb::report {
@@ -141,6 +142,11 @@ parser::Result<parser::ComparedRun> measure_stored_run(
     if (has_own_window) compared.judgement.window_source = run.window_source;
   }
   compared.published = std::move(*published);
+  const auto& times = compared.judgement.summary.step_time_s;
+  if (times && parser::is_too_short_for_scatter(times->count)) {
+    compared.steady_steps =
+        parser::steady_steps_of(reader.latest_step_times_s(run.id, parser::kNewestSteps));
+  }
   return compared;
 }
 

@@ -42,7 +42,8 @@ struct Shape {
   std::size_t other;
 };
 constexpr std::array<Shape, 7> kShapes = {{{1, 1}, {1, 3}, {1, 5}, {2, 2}, {2, 6}, {3, 3}, {5, 5}}};
-constexpr std::array<Window, 4> kWindows = {{{11, 44}, {35, 44}, {20, 40}, {30, 35}}};
+constexpr std::array<Window, 6> kWindows = {
+    {{11, 44}, {35, 44}, {20, 40}, {30, 35}, {49, 50}, {50, 50}}};
 constexpr std::array<std::size_t, 5> kRepeats = {0, 5, 8, 10, 30};
 constexpr Window kUsualWindow = {11, 44};
 constexpr double kLevel = 0.05;

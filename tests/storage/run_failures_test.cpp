@@ -110,6 +110,19 @@ TEST_F(FailureCounting, LeavesOutWhatRunsAndWhatIsSuperseded) {
   EXPECT_EQ(found[0].status, RunStatus::complete);
 }
 
+TEST_F(FailureCounting, KeepsRunsThatDidAllTheirStepsApart) {
+  write(ended_batch(root_, 1, RunStatus::incomplete, "", "2026-01-01T00:00:00Z"));
+  auto traced = ended_batch(root_, 2, RunStatus::incomplete, "", "2026-01-01T00:00:00Z");
+  traced.listed.has_run_all_steps = true;
+  traced.listed.marks = {parser::RunMark::traced};
+  write(traced);
+  std::map<bool, std::int64_t> runs;
+  for (const EndedRuns& ended : counts().ended) {
+    runs[ended.have_run_all_steps] += ended.counted.runs;
+  }
+  EXPECT_EQ(runs, (std::map<bool, std::int64_t>{{false, 1}, {true, 1}}));
+}
+
 TEST_F(FailureCounting, TakesRunsWithoutACauseWhereItIsAskedFor) {
   write(ended_batch(root_, 1, RunStatus::incomplete, "", "2026-01-01T00:00:00Z"));
   write(ended_batch(root_, 2, RunStatus::incomplete, "hung", "2026-01-01T00:00:00Z"));

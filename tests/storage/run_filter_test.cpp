@@ -1,6 +1,8 @@
 // What each filter of the list of runs chooses, and what a list of experiments makes of its runs.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "storage/database.h"
 #include "tests/storage/temporary_database.h"
 
@@ -151,6 +153,8 @@ TEST(RunEnds, OneFilterFindsAllThatEndedBadly) {
   };
   add("failed", RunStatus::failed, "cuda_oom");
   add("stopped", RunStatus::incomplete, "");
+  add("traced", RunStatus::incomplete, "");
+  batches.back().listed.has_run_all_steps = true;
   add("hung", RunStatus::incomplete, "hung");
   add("hangs", RunStatus::running, "hung");
   add("invalid", RunStatus::invalid, "");
@@ -173,6 +177,15 @@ TEST(RunEnds, OneFilterFindsAllThatEndedBadly) {
   EXPECT_THAT(found({RunStatus::complete}),
               testing::UnorderedElementsAre("failed", "stopped", "hung", "hangs", "invalid",
                                             "empty", "complete"));
+  EXPECT_THAT(found({RunStatus::incomplete}), testing::Contains("traced"));
+  RunQuery unmarked;
+  unmarked.filter.is_unmarked = true;
+  unmarked.filter.status = {RunStatus::incomplete};
+  EXPECT_EQ(reader.run_count(unmarked.filter), 3) << "it is no mark";
+  const auto runs = reader.runs(unmarked).runs;
+  EXPECT_EQ(std::count_if(runs.begin(), runs.end(),
+                          [](const RunRecord& run) { return run.listed.has_run_all_steps; }),
+            1);
 }
 
 TEST(RunFigures, FilterByRangeCauseAndMark) {

@@ -7,8 +7,16 @@ import { statusWord } from "../../web/src/status_words";
 import { kStatuses, readListState } from "../../web/src/state/list_state";
 import { matchesFilters } from "../../web/src/state/matches_filters";
 
-const run = (status: Run["status"], failure_cause: string | null = null) =>
-  ({ status, failure_cause, is_superseded: false, marks: [] }) as unknown as Run;
+const run = (
+  status: Run["status"],
+  failure_cause: string | null = null,
+  last_iteration = 5,
+  declared_last_iteration: number | null = null,
+) =>
+  ({
+    ...{ status, failure_cause, last_iteration, declared_last_iteration },
+    ...{ is_superseded: false, marks: [] },
+  }) as unknown as Run;
 
 const kBad = [
   run("failed", "cuda_oom"),
@@ -17,8 +25,11 @@ const kBad = [
   run("running", "hung"),
   run("invalid"),
   run("no_data"),
+  run("incomplete", null, 4, 5),
+  run("incomplete", "cuda_oom", 5, 5),
+  run("invalid", null, 5, 5),
 ];
-const kOthers = [run("complete"), run("running")];
+const kOthers = [run("complete"), run("running"), run("incomplete", null, 5, 5)];
 
 test("runs that hang ended badly as those that failed did", () => {
   assert.ok(kBad.every(endedBadly));

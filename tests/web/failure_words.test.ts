@@ -9,6 +9,7 @@ import {
   runsOf,
   summaryWords,
   unexplainedRunsOf,
+  unexplainedWords,
 } from "../../web/src/failure_words";
 import { hiddenFilters } from "../../web/src/state/hidden_filters";
 import { readListState } from "../../web/src/state/list_state";
@@ -85,4 +86,13 @@ test("every filter that counts is a field or is named, and can be taken away", (
   assert.deepEqual(filters[6]?.without.ranges, { tokens_per_s_per_gpu_at_most: "900" });
   const shown = readListState(new URLSearchParams("workload=a"));
   assert.deepEqual(hiddenFilters(shown, ["workload"]), []);
+});
+
+test("runs that did all they were to do are told from those that stopped", () => {
+  const one = {
+    ...{ status: "incomplete" as const, runs: 9, all_steps_run: 7 },
+    ...{ newest_run: 9, newest_began_at: "2026-01-01T00:00:00Z", share: 0.5 },
+  };
+  assert.equal(unexplainedWords(one), "no failure found; 7 did all their steps");
+  assert.equal(unexplainedWords({ ...one, all_steps_run: 0 }), "no failure found");
 });

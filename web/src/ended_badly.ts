@@ -1,5 +1,5 @@
-// Runs that ended badly: that are over and not complete, or hang, whatever their status. One word
-// for them wherever the pages speak of such runs, and one way to their list. Pure.
+// Runs that ended badly: that are over and not complete, or hang, whatever their status, but for
+// those that did all that they were to do. One word for them wherever the pages speak of such runs, and one way to their list. Pure.
 import type { Run } from "./api/types";
 import { setSelection, type HistorySelection } from "./state/history";
 
@@ -12,8 +12,21 @@ export const kOverAndNotComplete: readonly string[] = [
   "no_data",
 ];
 
-export function endedBadly(run: Pick<Run, "status" | "failure_cause">): boolean {
-  return kOverAndNotComplete.includes(run.status) || run.failure_cause === "hung";
+type Ended = Pick<
+  Run,
+  "status" | "failure_cause" | "last_iteration" | "declared_last_iteration"
+>;
+
+// Five steps under an NCCL trace end before their window does.
+function hasRunAllSteps(run: Ended): boolean {
+  const { last_iteration: last, declared_last_iteration: declared } = run;
+  const isToldOf = last !== null && declared !== null;
+  return run.status === "incomplete" && !run.failure_cause && isToldOf && last >= declared;
+}
+
+export function endedBadly(run: Ended): boolean {
+  if (run.failure_cause === "hung") return true;
+  return kOverAndNotComplete.includes(run.status) && !hasRunAllSteps(run);
 }
 
 // The list of those that are of this configuration, and of a cluster, as the API asks for it.

@@ -19,6 +19,11 @@ export function runsOf(state: ListState, own: Partial<ListState>): string {
 export const unexplainedRunsOf = (state: ListState, status: string) =>
   runsOf(state, { status: [status], failure_cause: [kNoCause] });
 
+// "no failure found; 7 did all their steps"
+export function unexplainedWords({ all_steps_run: done }: Failures["unexplained"][number]): string {
+  return `no failure found${done > 0 ? `; ${formatCount(done)} did all their steps` : ""}`;
+}
+
 export function nodesLeftOutWords(leftOut: number): string {
   return `${formatPlural(leftOut, "more node")} ${leftOut === 1 ? "is" : "are"} left out.`;
 }

@@ -1,6 +1,6 @@
 // MadeRuns: runs of one configuration with the noise that comparisons are held to: they differ by
 // 0.5 % from run to run, their steps are correlated (AR(1) of 0.6, 0.5 % each), and 2 % of these
-// take half as long again.
+// take half as long again. A window of one or two steps is the last of a run.
 #pragma once
 
 #include <cmath>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "parser/statistics/noise_evidence.h"
+#include "parser/statistics/step_scatter.h"
 #include "parser/statistics/window_statistics.h"
 
 namespace llmb::parser {
@@ -26,13 +27,19 @@ class MadeRuns {
     constexpr double kStepNoise = 0.005;
     const double level = shift + kRunNoise * normal_(random_);
     double step = normal_(random_);
-    std::vector<double> times(static_cast<std::size_t>(window.size()));
+    const bool shows_scatter = !is_too_short_for_scatter(window.size());
+    const std::int64_t steps = shows_scatter ? window.size() : kNewestSteps;
+    std::vector<double> times(static_cast<std::size_t>(steps));
     for (double& time : times) {
       step = kCorrelation * step + std::sqrt(1 - kCorrelation * kCorrelation) * normal_(random_);
       const double slow = uniform_(random_) < 0.02 ? 1.5 : 1.0;
       time = std::exp(level + kStepNoise * step) * slow;
     }
     ComparedRun made;
+    if (!shows_scatter) {
+      made.steady_steps = steady_steps_of({times.rbegin(), times.rend()});
+      times.erase(times.begin(), times.end() - window.size());
+    }
     made.id = ++id_;
     for (const auto& [key, value] : {std::pair{"workload", "own"}, std::pair{"gpu_type", "h100"},
                                      std::pair{"gpu_count", "64"}}) {

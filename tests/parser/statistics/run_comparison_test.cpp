@@ -231,6 +231,46 @@ TEST(RunComparison, LearnsTheNoiseFromOtherRuns) {
   EXPECT_EQ(verdict(options).test->noise, public_run_noise());
 }
 
+// Of a published result's own window, which is a single step.
+ComparedRun run_of_one_step(double step_time_s, std::optional<SteadySteps> steady) {
+  ComparedRun run = make_run(kGrokBf16, step_time_s);
+  RunSummary& summary = run.judgement.summary;
+  summary.window = {50, 50};
+  summary.step_time_s = compute_window_statistics(std::array{step_time_s});
+  run.published.summary = summary;
+  run.steady_steps = steady;
+  return run;
+}
+
+TEST(RunComparison, ASingleStepMayBeOffByAsMuchAsStepsScatter) {
+  constexpr SteadySteps kSteady = {7.38, 0.006};
+  ComparisonOptions options;
+  options.sides = {0, 1};
+  const auto compared = [&](const ComparedRun& base, const ComparedRun& other) {
+    return compare_runs({base, other}, options);
+  };
+  const auto step_time = [](const RunComparison& result) {
+    return metric_of(result.comparisons[0], ComparedMetric::step_time_s);
+  };
+  const ComparedRun base = run_of_one_step(7.38, kSteady);
+  const RunComparison near = compared(base, run_of_one_step(7.46, kSteady));
+  EXPECT_EQ(step_time(near).verdict, ComparisonVerdict::no_difference_shown);
+  EXPECT_THAT(step_time(near).text, HasSubstr("noise of public runs and of few steps (1.1 %)"));
+  ASSERT_TRUE(near.groups[1].published_standing);
+  EXPECT_EQ(near.groups[1].published_standing->verdict, StandingVerdict::not_decided);
+
+  const RunComparison slower = compared(base, run_of_one_step(8.1, SteadySteps{8.1, 0.006}));
+  EXPECT_EQ(step_time(slower).verdict, ComparisonVerdict::slower);
+  EXPECT_EQ(slower.groups[1].published_standing->verdict, StandingVerdict::not_reached);
+  const RunComparison one_slow_step = compared(base, run_of_one_step(8.1, kSteady));
+  EXPECT_EQ(step_time(one_slow_step).verdict, ComparisonVerdict::no_difference_shown);
+
+  const RunComparison unknown = compared(base, run_of_one_step(8.1, std::nullopt));
+  EXPECT_EQ(step_time(unknown).verdict, ComparisonVerdict::no_difference_shown);
+  EXPECT_EQ(step_time(unknown).test->noise.source,
+            "public runs and of few steps whose scatter is not known");
+}
+
 // A configuration that was measured ten times before tells its own noise, whatever others do.
 TEST(RunComparison, LearnsTheNoiseFromRepeatsOfWhatIsCompared) {
   std::vector<ComparedRun> others;

@@ -473,24 +473,5 @@ TEST(RunSummary, NamesEveryStatus) {
   EXPECT_FALSE(run_status_from_name("finished"));
 }
 
-// nemotron4, Load Checkpoint: "Training will run for 1 step after checkpoint has been loaded."
-TEST(RunSummary, OneStepAfterALoadIsAFunctionCheck) {
-  LogBuilder log(Dialect::nemo, 50);
-  log.run(50, 50);
-  CheckpointEvent load;
-  load.kind = CheckpointEvent::Kind::load;
-  EXPECT_FALSE(summarize_run(log.samples, log.facts, {50, 50}, false).is_function_check);
-  log.facts.checkpoints = {load};
-  const RunSummary summary = summarize_run(log.samples, log.facts, {50, 50}, false);
-  EXPECT_TRUE(summary.is_function_check);
-  EXPECT_EQ(summary.status, RunStatus::complete);
-  EXPECT_THAT(summary.status_reason, HasSubstr("a function check"));
-  // Fifty steps after a load are a run like others.
-  LogBuilder whole(Dialect::nemo, 99);
-  whole.run(50, 99);
-  whole.facts.checkpoints = {load};
-  EXPECT_FALSE(summarize_run(whole.samples, whole.facts, {61, 94}, false).is_function_check);
-}
-
 }  // namespace
 }  // namespace llmb::parser

@@ -51,6 +51,23 @@ TEST(WindowChoice, IsThatOfTheRecipesDocument) {
   EXPECT_EQ(choose(kNemotron, "", facts), (ChosenWindow{{49, 49}, "nemotron4-25.04"}));
 }
 
+// "Training will run for 1 step after checkpoint has been loaded", of a proxy as of a recipe.
+TEST(WindowChoice, OfAFunctionCheckIsItsOnlyStep) {
+  LogFacts facts = facts_of(Dialect::nemo, {50}, 50);
+  facts.segments[0].first_iteration = 50;
+  facts.segments[0].step_count = 1;
+  EXPECT_EQ(choose("own", "", facts).source, "default of nemo");
+  facts.checkpoints.emplace_back().kind = CheckpointEvent::Kind::load;
+  EXPECT_EQ(choose("own", "", facts), (ChosenWindow{{50, 50}, "function check"}));
+  EXPECT_EQ(choose(kNemotron, "25.07", facts), (ChosenWindow{{50, 50}, "function check"}));
+  EXPECT_EQ(choose(kNemotron, "", facts), (ChosenWindow{{50, 50}, "nemotron4-25.04"}));
+  EXPECT_EQ(choose("own", "", facts, AskedWindow{Window{20, 30}}).source, "asked for");
+  // The rest of a run that was started anew is none.
+  facts.segments.insert(facts.segments.begin(), facts_of(Dialect::nemo, {49}).segments[0]);
+  facts.segments[1].segment = 1;
+  EXPECT_EQ(choose("own", "", facts).source, "default of nemo");
+}
+
 // The same configuration, launched by a release that averages a window.
 TEST(WindowChoice, IsThatOfTheReleaseWhereTheRunNamesAnotherThanTheDocument) {
   const LogFacts facts = facts_of(Dialect::nemo, {49});

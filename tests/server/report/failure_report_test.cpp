@@ -17,7 +17,7 @@ using testing::SizeIs;
 
 storage::EndedRuns ended(RunStatus status, const std::string& cause, const std::string& day,
                          std::int64_t runs, storage::RunId newest) {
-  return {status, cause, 1, std::nullopt, day, {runs, newest, day + "T00:00:00Z"}};
+  return {status, cause, 1, std::nullopt, day, {runs, newest, day + "T00:00:00Z"}, false};
 }
 
 storage::FailureCounts some_counts() {
@@ -45,7 +45,24 @@ TEST(FailureReports, CountByCauseOverDaysTreesAndStatuses) {
   EXPECT_EQ(report.causes[1].running, 1);
   ASSERT_THAT(report.unexplained, SizeIs(1));
   EXPECT_EQ(report.unexplained[0].status, RunStatus::incomplete);
-  EXPECT_EQ(report.unexplained[0].counted.runs, 2);
+  EXPECT_EQ(report.unexplained[0].counted().runs, 2);
+}
+
+// A launch for a trace or a profile does fewer steps than a window holds.
+TEST(FailureReports, GiveRunsThatDidAllTheirStepsALineOfTheirOwn) {
+  storage::FailureCounts counts = some_counts();
+  counts.ended.push_back(ended(RunStatus::incomplete, "", "2026-01-04", 3, 13));
+  counts.ended.back().have_run_all_steps = true;
+  const FailureReport report = failure_report(counts);
+  ASSERT_THAT(report.unexplained, SizeIs(1));
+  const Json json = failures_json(report)["unexplained"][0];
+  EXPECT_EQ(json["runs"], 5);
+  EXPECT_EQ(json["all_steps_run"], 3);
+  EXPECT_EQ(json["newest_run"], 13);
+  std::ostringstream table;
+  write_failures_table(report, table);
+  EXPECT_THAT(table.str(), testing::ContainsRegex("incomplete, no failure found +2 "));
+  EXPECT_THAT(table.str(), testing::ContainsRegex("incomplete, all steps were run +3 "));
 }
 
 // A run that names no cluster is of its tree's.

@@ -11,6 +11,7 @@ import {
   runsOf,
   summaryWords,
   unexplainedRunsOf,
+  unexplainedWords,
 } from "../failure_words";
 import { formatCause, formatCount, formatPercent, formatPlural, kUnknown } from "../format";
 import { HintPanel } from "../parts/panels";
@@ -165,7 +166,7 @@ function Causes({ failures, state }: ToldProps) {
   const unexplained = failures.unexplained.map((one) => [
     <>
       <a href={unexplainedRunsOf(state, one.status)}>{statusWord(one.status)}</a>
-      <span class="sub">no failure found</span>
+      <span class="sub">{unexplainedWords(one)}</span>
     </>,
     formatCount(one.runs),
     formatPercent(one.share),
