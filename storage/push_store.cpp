@@ -41,8 +41,8 @@ std::string file_of(const std::string& path) {
 // Of a row of push_state: more of the log was read than the server holds of its text.
 std::string lacks_text(const std::string& held) {
   return "(" + held +
-         " < (SELECT coalesce(max(c.byte_offset), 0) FROM log_cursor AS c"
-         " WHERE c.run_id = push_state.run_id))";
+         " < coalesce((SELECT r.bytes_read FROM run AS r JOIN log_cursor AS c ON c.run_id = r.id"
+         " WHERE r.id = push_state.run_id), 0))";
 }
 
 std::string new_runs_sql() {
@@ -194,7 +194,7 @@ std::optional<PushStore::LogText> PushStore::log_text(RunId run) {
   Connection& connection = impl_->connection;
   const std::optional<LogCursor> cursor = read_cursor(connection, run);
   Statement& find = connection.kept(
-      "SELECT root.path, run.relative_path, run.generation, p.text_bytes FROM run"
+      "SELECT root.path, run.relative_path, run.generation, run.bytes_read, p.text_bytes FROM run"
       " JOIN root ON root.id = run.root_id JOIN push_state AS p ON p.run_id = run.id"
       " WHERE run.id = ?");
   if (!find.integer(run).step()) return std::nullopt;
@@ -202,8 +202,10 @@ std::optional<PushStore::LogText> PushStore::log_text(RunId run) {
   text.root_path = find.read_text();
   text.relative_path = find.read_text();
   text.generation = find.read_integer();
+  text.bytes_read = find.read_bits();
   text.server_bytes = find.read_bits();
   find.reset();
+  if (!cursor) text.bytes_read = 0;  // nothing was read of it here
   text.cursor = cursor.value_or(LogCursor{});
   return text;
 }

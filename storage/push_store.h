@@ -58,6 +58,9 @@ class PushStore {
     std::string relative_path;
     std::int64_t generation = 0;
     LogCursor cursor;
+    // Also of a last line that nobody ended: the cursor stands before it, and a job's last words
+    // may be there.
+    std::uint64_t bytes_read = 0;
     std::uint64_t server_bytes = 0;  // where the text that the server holds ends
   };
   std::optional<LogText> log_text(RunId run);

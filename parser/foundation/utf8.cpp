@@ -20,4 +20,16 @@ Utf8Character first_character(std::string_view bytes) {
   return {code_point, length};
 }
 
+std::size_t unfinished_length(std::string_view bytes) {
+  for (std::size_t length = 1; length <= 3 && length <= bytes.size(); ++length) {
+    const char c = bytes[bytes.size() - length];
+    if (is_continuation_byte(c)) continue;
+    const auto first = static_cast<unsigned char>(c);
+    if (first < 0xC2 || first > 0xF4) return 0;
+    const std::size_t whole = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    return length < whole ? length : 0;
+  }
+  return 0;
+}
+
 }  // namespace llmb::parser

@@ -16,4 +16,12 @@ struct Utf8Character {
 // UTF-8.
 Utf8Character first_character(std::string_view bytes);
 
+// A byte that goes on with a character that began before it.
+constexpr bool is_continuation_byte(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+// So many bytes at the end, three at most, begin a character and lack its rest.
+std::size_t unfinished_length(std::string_view bytes);
+
 }  // namespace llmb::parser

@@ -31,7 +31,7 @@ struct ApiOptions {
   http::EventChannel* events = nullptr;                       // outlives the Api
   std::string version;                                        // of the program
   bool reads_only = false;  // another process reads the logs into the database
-  // Both null: jobs are off. They outlive the Api.
+  // Both null: jobs are off, and shown only where `reads_only`. They outlive the Api.
   dispatch::Dispatcher* dispatcher = nullptr;
   storage::JobStore* jobs = nullptr;
   // Whom a bearer token is looked up with; there where jobs are on, or runs are received.

@@ -36,16 +36,31 @@ ProblemKind problem_kind(dispatch::Refusal::Kind kind) {
 
 void require_cluster(const Context& context) {
   if (context.options.dispatcher != nullptr && context.options.jobs != nullptr) return;
+  if (context.options.reads_only) {
+    throw RequestError(501, "Jobs are only shown",
+                       "This server only reads the database: it shows jobs, and neither submits "
+                       "and cancels them nor reads their logs. The one whose configuration names "
+                       "the jobs' cluster does.");
+  }
   throw RequestError(
       501, "Jobs are off",
       "Jobs are off until the configuration of `llmb-report serve` names a cluster and "
       "a token with the scope 'submit' says who may submit.");
 }
 
-storage::JobRecord find_job(const Context& context, const http::Request& request) {
-  const std::int64_t id = id_parameter(request);
+std::shared_ptr<storage::JobStore> jobs_to_read(const Context& context) {
+  const ApiOptions& options = context.options;
+  if (options.reads_only) {
+    return std::make_shared<storage::JobStore>(storage::OpenOptions{options.database_path},
+                                               storage::JobAccess::read);
+  }
   require_cluster(context);
-  auto job = context.options.jobs->job(id);
+  return {std::shared_ptr<void>(), options.jobs};
+}
+
+storage::JobRecord find_job(storage::JobStore& jobs, const http::Request& request) {
+  const std::int64_t id = id_parameter(request);
+  auto job = jobs.job(id);
   if (!job) {
     throw not_found(
         fmt::format("There is no job with the id {}; the list of jobs has those there are. "

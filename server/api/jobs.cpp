@@ -6,6 +6,7 @@
 #include "server/api/job_json.h"
 #include "server/api/job_lookup.h"
 #include "server/api/query_parameters.h"
+#include "server/api/request_body.h"
 #include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/tagged_response.h"
@@ -21,6 +22,11 @@ constexpr std::string_view kNewestFirst = "-id";
 
 std::string idempotency_key(const http::Request& request) {
   std::string key = request.header("idempotency-key").value_or("");
+  if (request.header("idempotency-key") && dispatch::trimmed(key).empty()) {
+    throw bad_request(
+        "The header Idempotency-Key is empty, so that this request would be another one each time: "
+        "give it a key, or leave the header out.");
+  }
   if (key.size() > kIdempotencyKeyBytesMax || !dispatch::is_printable(key)) {
     throw bad_request(
         fmt::format("The header Idempotency-Key has to be printable ASCII, at most {} characters.",
@@ -29,14 +35,9 @@ std::string idempotency_key(const http::Request& request) {
   return key;
 }
 
-void require_json(const http::Request& request) {
-  const std::string type = request.header("content-type").value_or("");
-  if (type == "application/json" || type.starts_with("application/json;")) return;
-  throw RequestError(415, "Unsupported media type", "The body has to be application/json.");
-}
-
 std::vector<dispatch::Submission> read_submissions(const http::Request& request) {
-  require_json(request);
+  require_media_type(request, "application/json", "The body has to be application/json.");
+  require_not_encoded(request);
   auto submissions = dispatch::parse_submissions(request.body);
   if (!submissions) throw bad_request(dispatch::in_keys(submissions.error().message));
   return std::move(*submissions);
@@ -105,14 +106,14 @@ http::Response post_jobs(Context& context, const http::Request& request) {
 
 http::Response get_jobs(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"limit", "cursor"});
-  require_cluster(context);
+  const auto store = jobs_to_read(context);
   const std::int64_t limit = parameters.limit();
   std::optional<storage::JobRowId> before;
   if (const auto text = parameters.text("cursor")) {
     before = require_cursor(*text, kNewestFirst, "jobs").id;
   }
   // One more than a page tells whether there is another page.
-  auto jobs = context.options.jobs->jobs(limit + 1, before);
+  auto jobs = store->jobs(limit + 1, before);
   const bool has_more = jobs.size() > static_cast<std::size_t>(limit);
   if (has_more) jobs.pop_back();
   Json json;
@@ -134,8 +135,9 @@ http::Response get_jobs(Context& context, const http::Request& request) {
 
 http::Response get_job(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
-  const storage::JobRecord job = find_job(context, request);
-  const Json json = job_details_json(job, context.options.jobs->runs_of(job));
+  const auto store = jobs_to_read(context);
+  const storage::JobRecord job = find_job(*store, request);
+  const Json json = job_details_json(job, store->runs_of(job));
   return hashed_response(to_text(json));
 }
 
@@ -143,7 +145,7 @@ http::Response delete_job(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   require_cluster(context);
   const std::string token = require_submitter(context, request);
-  const storage::JobRecord known = find_job(context, request);
+  const storage::JobRecord known = find_job(*context.options.jobs, request);
   require_own_job(context, request, known, token);
   const auto cancelled = context.options.dispatcher->cancel(known.id);
   tell_of_change(context);

@@ -12,6 +12,7 @@
 #include "server/api/json.h"
 #include "server/api/push_gate.h"
 #include "server/api/query_parameters.h"
+#include "server/api/request_body.h"
 #include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/dispatch/wall_clock.h"
@@ -33,7 +34,7 @@ constexpr std::size_t kLogsMax = 1'000;
 constexpr std::int64_t kHeldLogsMax = 2'000;
 
 std::string plain_body(const http::Request& request) {
-  const std::string encoding = request.header("content-encoding").value_or("identity");
+  const std::string encoding = content_encoding(request);
   if (encoding == "identity") return request.body;
   if (encoding != "zstd") {
     throw RequestError(415, "Unsupported media type",
@@ -42,9 +43,14 @@ std::string plain_body(const http::Request& request) {
   }
   auto body = http::decompress_zstd(request.body, kBodyBytesMax);
   if (body) return std::move(*body);
+  if (body.error() == http::ZstdError::damaged) {
+    throw bad_request(
+        "The body cannot be unpacked: it is no zstd, not all of it came, or its window has more "
+        "than 8 MiB.");
+  }
   throw RequestError(
       413, "Content too large",
-      fmt::format("The body is no zstd, or has more than {} bytes without it.", kBodyBytesMax));
+      fmt::format("The body has more than {} bytes without its encoding.", kBodyBytesMax));
 }
 
 // What a request asks to be written, and what came of it. Shared with the writer's thread, which

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "server/api/request_body.h"
 #include "server/api/request_error.h"
 #include "server/push/packed_telling.h"
 #include "server/push/push_request.h"
@@ -72,8 +73,7 @@ void understand(const std::function<void()>& unpack) {
 }
 
 void require_content_type(const http::Request& request, const char* wanted) {
-  if (request.header("content-type").value_or("") == wanted) return;
-  throw RequestError(415, "Unsupported media type",
+  require_media_type(request, wanted,
                      fmt::format("The body has to be {}, as agents of this program's version "
                                  "(`llmb-report ingest --push`) send it.",
                                  wanted));

@@ -6,6 +6,7 @@
 #include "server/api/json.h"
 #include "server/api/push_gate.h"
 #include "server/api/query_parameters.h"
+#include "server/api/request_body.h"
 #include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/dispatch/wall_clock.h"
@@ -22,6 +23,7 @@ struct TextWork {
 
 push::LogTextRequest read_request(const http::Request& request) {
   require_content_type(request, push::kTextContentType);
+  require_not_encoded(request);
   push::LogTextRequest told;
   understand([&] { told = push::unpack_text_request(request.body); });
   return told;

@@ -108,9 +108,19 @@ struct Daemon::Parts {
       };
     }
     if (jobs && watch) watch->on_job([this](storage::JobRowId id) { jobs->hear_of(id); });
+    if (watch && options.reads_only) tell_of_jobs(options.ingest.database);
     api.add_routes(router);
     router.set_fallback([this](const http::Request& request) { return dashboard.serve(request); });
     server.emplace(options.http, router);
+  }
+
+  // Those that another process submits and follows.
+  void tell_of_jobs(const storage::OpenOptions& database) {
+    watch->on_job([this, database](storage::JobRowId id) {
+      storage::JobStore store(database, storage::JobAccess::read);
+      const auto job = store.job(id);
+      if (job) api::publish_job_change(events, *job, store.runs_of(*job));
+    });
   }
 
   std::unique_ptr<ingest::Ingest> make_ingest(const DaemonOptions& options) {

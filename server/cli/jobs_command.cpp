@@ -123,6 +123,10 @@ std::string copy_from(const std::string& file, std::int64_t& offset) {
   while (true) {
     const auto piece = dispatch::read_piece(file, offset, kPieceBytes);
     if (!piece) return piece.error().message;
+    if (piece->size_bytes < offset) {  // a requeue begins the batch script's output anew
+      offset = 0;
+      continue;
+    }
     if (piece->text.empty()) break;
     std::cout << piece->text;
     offset += static_cast<std::int64_t>(piece->text.size());

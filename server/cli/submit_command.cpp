@@ -242,7 +242,11 @@ void add_submit_command(CLI::App& app, int& exit_code) {
       ->add_option("--idempotency-key", arguments->idempotency_key,
                    "Submit once, however often the command is repeated with this key; only what "
                    "Slurm never took is tried again")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->check([](const std::string& key) {
+        if (!dispatch::trimmed(key).empty()) return std::string();
+        return std::string("the key is empty, so that each repetition would submit another job");
+      });
   CLI::Option* const until =
       command
           ->add_option("--until", arguments->results_wanted,

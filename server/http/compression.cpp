@@ -211,7 +211,8 @@ std::string CompressionStream::add(std::string_view piece, bool is_last) {
   return std::string(piece);
 }
 
-std::optional<std::string> decompress_zstd(std::string_view bytes, std::size_t bytes_max) {
+tl::expected<std::string, ZstdError> decompress_zstd(std::string_view bytes,
+                                                     std::size_t bytes_max) {
   struct FreeContext {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
@@ -228,13 +229,14 @@ std::optional<std::string> decompress_zstd(std::string_view bytes, std::size_t b
     out.resize(std::min(begin + kPieceBytes, bytes_max + 1));
     ZSTD_outBuffer piece = {out.data() + begin, out.size() - begin, 0};
     missing = ZSTD_decompressStream(context.get(), &piece, &in);
-    if (ZSTD_isError(missing) != 0) return std::nullopt;
+    if (ZSTD_isError(missing) != 0) return tl::unexpected(ZstdError::damaged);
     out.resize(begin + piece.pos);
-    if (out.size() > bytes_max) return std::nullopt;
+    if (out.size() > bytes_max) return tl::unexpected(ZstdError::too_long);
     const bool has_all = in.pos == in.size && piece.pos < piece.size;
     if (has_all || (missing == 0 && in.pos == in.size)) break;
   }
-  return missing == 0 ? std::optional(std::move(out)) : std::nullopt;
+  if (missing != 0) return tl::unexpected(ZstdError::damaged);
+  return out;
 }
 
 }  // namespace llmb::http

@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+
+#include "parser/result.h"
 
 namespace llmb::http {
 
@@ -45,8 +46,12 @@ class CompressionStream {
   std::unique_ptr<Zstd> zstd_;
 };
 
-// What zstd compressed. Nothing where it is no such data, is cut off, or would become longer than
-// `bytes_max`, of which no more is made.
-std::optional<std::string> decompress_zstd(std::string_view bytes, std::size_t bytes_max);
+enum class ZstdError {
+  damaged,   // no such data, cut off, or of a window beyond 8 MiB
+  too_long,  // it would become longer than allowed
+};
+// What zstd compressed. Fails where it would become longer than `bytes_max`, of which no more is
+// made.
+tl::expected<std::string, ZstdError> decompress_zstd(std::string_view bytes, std::size_t bytes_max);
 
 }  // namespace llmb::http

@@ -35,11 +35,9 @@ parser::Result<OpenLog> examine_log(LogFile file) {
     return parser::fail(fmt::format("cannot examine the log: {}", std::strerror(errno)));
   }
   log.facts = file_facts(status);
-  if (unpacking::is_unpacked_by_name(file.relative_path)) {
-    const auto packing = unpacking::packing_of_file(log.file.get());
-    if (!packing) return tl::unexpected(packing.error());
-    log.packing = *packing;
-  }
+  const auto packing = unpacking::packing_of_file(log.file.get());
+  if (!packing) return tl::unexpected(packing.error());
+  log.packing = *packing;
   return log;
 }
 

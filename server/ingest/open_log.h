@@ -32,7 +32,7 @@ struct LogFile {
 LogFile open_log_file(const RootDirectory& root, const std::string& relative_path,
                       bool or_packed_form);
 
-// Only what its name says is compressed is looked at for that.
+// Whether it is compressed its first bytes say, whatever its name.
 parser::Result<OpenLog> examine_log(LogFile file);
 
 // Where the texts of logs are read. Keeps that of the compressed log which was asked for last:

@@ -36,8 +36,8 @@ std::optional<std::string> unpacked_block(const LogBlock& block) {
                          block.byte_count > 0 && block.byte_count <= kLogBlockBytes;
   if (!has_place) return std::nullopt;
   auto text = http::decompress_zstd(block.packed, kLogBlockBytes);
-  if (text && text->size() != block.byte_count) text.reset();
-  return text;
+  if (!text || text->size() != block.byte_count) return std::nullopt;
+  return *std::move(text);
 }
 
 std::string packed_text_request(const PushHead& head, const std::vector<LogBlockTelling>& blocks) {

@@ -19,7 +19,7 @@ constexpr std::uint64_t kRequestBytes = std::uint64_t{1} << 20U;
 
 // The block after the text that the server has; of a long log without its middle.
 std::uint64_t next_block(const storage::PushStore::LogText& log) {
-  const std::uint64_t end = log.cursor.offset;
+  const std::uint64_t end = log.bytes_read;
   const std::uint64_t next = log.server_bytes / kLogBlockBytes * kLogBlockBytes;
   if (next < storage::kLogHeadBytes || end <= next + storage::kLogTailBytes) return next;
   return (end - storage::kLogTailBytes) / kLogBlockBytes * kLogBlockBytes;
@@ -58,11 +58,11 @@ std::vector<storage::LogBlockTelling> LogTexts::next() {
 
 void LogTexts::add(RunId run, std::vector<storage::LogBlockTelling>& blocks) {
   auto log = store_.log_text(run);
-  if (!log || log->server_bytes >= log->cursor.offset) {
+  if (!log || log->server_bytes >= log->bytes_read) {
     store_.keep_text(run, std::nullopt);
     return;
   }
-  const std::uint64_t end = log->cursor.offset;
+  const std::uint64_t end = log->bytes_read;
   while (log->server_bytes < end) {
     if (blocks.size() >= kTextBlocksMax || packed_bytes_ >= kRequestBytes) return;
     const std::uint64_t begin = next_block(*log);

@@ -48,6 +48,11 @@ class Jobs : public ApiTest {
   static std::string detail_of(const http::Response& response) {
     return json_of(response)["detail"].get<std::string>();
   }
+  std::string log_of(const Json& job, int start) {
+    const Json shown = get_json("/api/v1/jobs/" + job["id"].dump());
+    return shown["run_folder"].get<std::string>() + "/log-" + job["experiment"].get<std::string>() +
+           "_101_" + std::to_string(start) + ".out";
+  }
   std::size_t job_count() { return cluster_->jobs.jobs(100).size(); }
 
   std::unique_ptr<StandInCluster> cluster_;
@@ -121,6 +126,12 @@ TEST_F(Jobs, AreSubmittedOnceForEveryIdempotencyKey) {
   other.replace(other.find("\"steps\": 3"), 10, "\"steps\": 4");
   EXPECT_EQ(post(other, {submit_, key}).status, 409);
   EXPECT_EQ(post(kSubmission, {submit_, {"idempotency-key", "a\nb"}}).status, 400);
+  // As a script sends it whose variable is not set: taken as none, it would submit twice.
+  for (const char* const empty : {"", "  ", "\t"}) {
+    const http::Response refused = post(kSubmission, {submit_, {"idempotency-key", empty}});
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_THAT(detail_of(refused), HasSubstr("Idempotency-Key"));
+  }
   // Another's key is another key.
   const std::string someone = cluster_->authorization("someone", "submit");
   EXPECT_EQ(post(kSubmission, {{"authorization", someone}, key}).status, 202);
@@ -165,6 +176,25 @@ TEST_F(Jobs, AreRefusedWithWhatIsAllowed) {
   const Json refused = get_json("/api/v1/jobs")["jobs"][0];
   EXPECT_EQ(refused["state"], "not_submitted");
   EXPECT_THAT(refused["trouble"].get<std::string>(), HasSubstr("invalid partition"));
+}
+
+TEST_F(Jobs, AreTakenAsJsonInUtf8HoweverThatIsSpelled) {
+  const auto status = [&](const std::string& type, const Pairs& more = {}) {
+    Pairs headers = {submit_, {"content-type", type}};
+    headers.insert(headers.end(), more.begin(), more.end());
+    return send("POST", "/api/v1/jobs", kSubmission, headers, {{"dry_run", "true"}}).status;
+  };
+  for (const char* const type :
+       {"application/json", "Application/JSON", "application/json; charset=UTF-8",
+        "application/json ;charset=\"utf-8\"", "application/json; profile=x"}) {
+    EXPECT_EQ(status(type), 200) << type;
+  }
+  for (const char* const type : {"", "text/json", "application/json-patch+json",
+                                 "application/json; charset=latin1", "application/jsonx"}) {
+    EXPECT_EQ(status(type), 415) << type;
+  }
+  EXPECT_EQ(status("application/json", {{"content-encoding", "gzip"}}), 415);
+  EXPECT_EQ(status("application/json", {{"content-encoding", "Identity"}}), 200);
 }
 
 TEST_F(Jobs, AreRefusedWhereTheRunnerLacksTheBackend) {
@@ -267,9 +297,8 @@ TEST_F(Jobs, LogsAreReadPieceByPiece) {
   const Json job = get_json("/api/v1/jobs")["jobs"][0];
   const std::string path = "/api/v1/jobs/" + job["id"].dump();
   EXPECT_TRUE(get_json(path + "/log")["path"].is_null());
-  const Json shown = get_json(path);
-  const std::string log = shown["run_folder"].get<std::string>() + "/log-" +
-                          job["experiment"].get<std::string>() + "_101_0.out";
+  EXPECT_EQ(get_json(path + "/log", {{"offset", "900"}})["next_offset"], 0);
+  const std::string log = log_of(job, 0);
   std::ofstream(log) << "first\n\xff second\n";
   const Json whole = get_json(path + "/log");
   EXPECT_EQ(whole["path"], log);
@@ -279,12 +308,64 @@ TEST_F(Jobs, LogsAreReadPieceByPiece) {
   const Json piece = get_json(path + "/log", {{"offset", "2"}, {"limit_bytes", "3"}});
   EXPECT_EQ(piece["text"], "rst");
   EXPECT_EQ(piece["next_offset"], 5);
-  EXPECT_EQ(get_json(path + "/log", {{"offset", "900"}})["text"], "");
+  const Json behind = get_json(path + "/log", {{"offset", "900"}});
+  EXPECT_EQ(behind["text"], "");
+  EXPECT_EQ(behind["next_offset"], 15);
   // A link in its place is not followed.
   std::filesystem::remove(log);
   std::filesystem::create_symlink("/etc/passwd", log);
   EXPECT_THAT(get_detail(path + "/log", {}, 503), HasSubstr("links are not followed"));
   get_detail(path + "/log", {{"of", "else"}}, 400);
+}
+
+TEST_F(Jobs, LogsAreCutBetweenCharacters) {
+  post(kSubmission, {submit_});
+  const Json job = get_json("/api/v1/jobs")["jobs"][0];
+  const std::string path = "/api/v1/jobs/" + job["id"].dump() + "/log";
+  const std::string text = "n \xe2\x82\xac \xf0\x9f\x9a\x80\xc3\xa9";
+  const std::string unfinished = "\xe2\x82";
+  std::ofstream(log_of(job, 0)) << text + unfinished;
+  for (std::int64_t limit = 1; limit <= std::ssize(text) + 3; ++limit) {
+    SCOPED_TRACE(limit);
+    std::string followed;
+    Json piece = {{"next_offset", 0}};
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+      piece = get_json(
+          path, {{"offset", piece["next_offset"].dump()}, {"limit_bytes", std::to_string(limit)}});
+      followed += piece["text"];
+    }
+    EXPECT_EQ(followed, text);
+    EXPECT_EQ(piece["next_offset"], text.size()) << "its rest may come";
+    const Json end = get_json(path, {{"limit_bytes", std::to_string(limit)}});
+    EXPECT_TRUE(text.ends_with(end["text"].get<std::string>()));
+    EXPECT_EQ(end["next_offset"], text.size());
+  }
+  auto ended = *cluster_->jobs.job(job["id"].get<storage::JobRowId>());
+  ended.state = storage::JobState::failed;
+  ASSERT_TRUE(cluster_->jobs.update(ended));
+  EXPECT_EQ(get_json(path, {{"offset", "0"}})["text"], text + "\xef\xbf\xbd");
+  const Json last = get_json(path, {{"offset", std::to_string(text.size())}, {"limit_bytes", "1"}});
+  EXPECT_EQ(last["next_offset"], text.size() + 1);
+}
+
+// A requeued job writes a log of its own.
+TEST_F(Jobs, LogsOfLaterStartsAreFollowedFromTheirBeginning) {
+  post(kSubmission, {submit_});
+  const Json job = get_json("/api/v1/jobs")["jobs"][0];
+  const std::string path = "/api/v1/jobs/" + job["id"].dump() + "/log";
+  const std::string first = log_of(job, 0);
+  std::ofstream(first) << "the first start\n";
+  const auto follow = [&](const std::string& offset, const std::string& followed) {
+    return get_json(path, {{"offset", offset}, {"path", followed}});
+  };
+  EXPECT_EQ(follow("4", first)["text"], "first start\n");
+  std::ofstream(log_of(job, 1)) << "another one, and longer\n";
+  const Json other = follow("16", first);
+  EXPECT_EQ(other["path"], log_of(job, 1));
+  EXPECT_EQ(other["offset"], 0);
+  EXPECT_EQ(other["text"], "another one, and longer\n");
+  EXPECT_EQ(follow("12", log_of(job, 1))["offset"], 12);
+  EXPECT_EQ(follow("25", log_of(job, 1))["offset"], 0) << "it was begun anew";
 }
 
 TEST_F(Jobs, ArePagedByTheNewest) {
@@ -295,6 +376,21 @@ TEST_F(Jobs, ArePagedByTheNewest) {
   ASSERT_EQ(second["jobs"].size(), 1U);
   EXPECT_EQ(second["jobs"][0]["job_id"], 101);
   EXPECT_TRUE(second["next_cursor"].is_null());
+}
+
+TEST_F(Jobs, AreShownByAServerThatOnlyReads) {
+  ASSERT_EQ(post(kSubmission, {submit_}).status, 202);
+  const Json list = get_json("/api/v1/jobs")["jobs"];
+  const std::string path = "/api/v1/jobs/" + list[0]["id"].dump();
+  const Json job = get_json(path);
+  restart_api([](ApiOptions& options) { options.reads_only = true; });
+  EXPECT_EQ(get_json("/api/v1/jobs")["jobs"], list);
+  EXPECT_EQ(get_json(path), job);
+  EXPECT_FALSE(get_json("/api/v1/status")["jobs_are_on"]);
+  get_detail("/api/v1/jobs/77", {}, 404);
+  EXPECT_THAT(get_detail(path + "/log", {}, 501), HasSubstr("only reads"));
+  EXPECT_EQ(post(kSubmission, {submit_}).status, 501);
+  EXPECT_EQ(send("DELETE", path, "", {submit_}).status, 501);
 }
 
 using WithoutCluster = ApiTest;

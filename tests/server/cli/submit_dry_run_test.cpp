@@ -28,6 +28,12 @@ TEST_F(SubmitDryRun, DryRunPrintsCommandAndScriptAndLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "jobs.db"));
 }
 
+TEST_F(SubmitDryRun, RefusesAnEmptyIdempotencyKey) {
+  const ProgramRun run = submit({"--scale", "16", "--idempotency-key", "", "--dry-run"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--idempotency-key"));
+}
+
 // llama4_maverick: "cd $LLMB_REPO/llama4/".
 TEST_F(SubmitDryRun, FindsTheRecipeInTheRepositoryOfTheShell) {
   const std::filesystem::path repository = folder_.path() / "repository";

@@ -64,6 +64,34 @@ TEST_F(IngestPacked, IsUnpackedOnce) {
   EXPECT_EQ(run_of(kPlain + ".gz")->step_count, 40);
 }
 
+// `srun … | gzip >log.out`, or gzip's output moved over the log.
+TEST_F(IngestPacked, IsToldByItsBytesNotByItsName) {
+  for (const Packing packing : unpacking::kPackings) {
+    const std::string log = "of" + suffix_of(packing) + "/" + kPlain;
+    const std::string whole = packed_by(packing, nemo_lines(0, 20));
+    write(log, whole.substr(0, whole.size() / 2));
+    EXPECT_EQ(ingest_once().files_parked, 1) << log;
+    write(log, whole);
+    EXPECT_EQ(ingest_once().files_parked, 0);
+    EXPECT_EQ(run_of(log)->summary.status, RunStatus::incomplete);
+    append(log, packed_by(packing, nemo_lines(20, 30)));
+    ingest_once();
+    EXPECT_EQ(run_of(log)->step_count, 50);
+    EXPECT_EQ(run_of(log)->summary.status, RunStatus::complete);
+    EXPECT_EQ(ingest_once().bytes_read, 0U);
+  }
+}
+
+TEST_F(IngestPacked, KeepsItsRunWhereItTakesTheNameOfItsLog) {
+  write(kPlain, nemo_lines(0, 50));
+  ingest_once();
+  const auto before = run_of(kPlain);
+  write(kPlain, gzipped(nemo_lines(0, 50)));
+  ingest_once();
+  EXPECT_EQ(run_of(kPlain)->id, before->id);
+  EXPECT_EQ(run_of(kPlain)->summary, before->summary);
+}
+
 // Nobody goes on writing into it.
 TEST_F(IngestPacked, IsOver) {
   write(kPlain + ".gz", gzipped(nemo_lines(0, 20)));

@@ -61,7 +61,9 @@ class PushText : public PushAgentTest {
     std::vector<storage::IngestBatch> batches;
     for (const auto& [name, text] : logs_.all()) {
       batches.push_back(storage::make_batch(root, name, steps_));
-      batches.back().cursor.offset = batches.back().facts.bytes_read = text.size();
+      batches.back().facts.bytes_read = text.size();
+      // set() cuts lines: few logs end with a whole one.
+      batches.back().cursor.offset = text.rfind('\n') + 1;
       batches.back().cursor.head_hash = std::hash<std::string>()(name);
       batches.back().size_bytes = text.size();
     }
@@ -115,6 +117,21 @@ TEST_F(PushText, IsThatOfTheLogsAlsoWhereTheyGrow) {
   for (const auto& [name, size] : sizes) logs_.set(name, size + 100'000);
   logs_.set("e", 20'000);
   commit_logs();
+  EXPECT_TRUE(is_level(agent)) << agent.status().trouble;
+}
+
+// It may say why the job died.
+TEST_F(PushText, HoldsALastLineThatNobodyEnded) {
+  const auto set_unended = [&](std::size_t size) {
+    logs_.set("a", size);
+    if (logs_.all()["a"].ends_with('\n')) logs_.set("a", size + 1);
+    commit_logs();
+  };
+  set_unended(1'000);
+  push::PushAgent agent(with_text(port_));
+  agent.start();
+  ASSERT_TRUE(is_level(agent)) << agent.status().trouble;
+  set_unended(1'005);
   EXPECT_TRUE(is_level(agent)) << agent.status().trouble;
 }
 

@@ -18,7 +18,7 @@ import { UnknownKeys } from "../parts/unknown_keys";
 import { Ago, breakable, Instant } from "../parts/values";
 import { useAnswer, type Answer } from "../state/answer";
 import { nowMs, rootList, service, unanswered } from "../state/service";
-import { jobsAreOn, useJobs } from "../state/jobs";
+import { jobsAreOn, jobsAreOnlyShown, useJobs } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
 
 // Logs whose bytes are no text that is read, among the newest without data.
@@ -309,13 +309,15 @@ function Slurm({ jobs }: { jobs: Answer<JobList | null> }) {
         <h2 id="slurm-title">Slurm</h2>
       </div>
       <p>
-        {jobsAreOn() === false
-          ? "Not used: the configuration names no cluster, so jobs are neither submitted nor followed."
-          : jobs.problem.value
-            ? jobs.problem.value.detail
-            : !list
-              ? "Asking …"
-              : slurmState(list)}
+        {jobsAreOnlyShown()
+          ? "Not asked here: this server only reads its database."
+          : jobsAreOn() === false
+            ? "Not used: the configuration names no cluster, so jobs are neither submitted nor followed."
+            : jobs.problem.value
+              ? jobs.problem.value.detail
+              : !list
+                ? "Asking …"
+                : slurmState(list)}
         {list?.slurm_asked_at && (
           <>
             {" "}

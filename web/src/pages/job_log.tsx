@@ -41,7 +41,8 @@ export function JobLogTail({ job }: { job: JobDetails }) {
         setText((before) => (isOther ? "" : (before + piece.text).slice(-kTextMax)));
         setLast(piece);
         setProblem(null);
-        const isAtEnd = piece.next_offset >= piece.size_bytes;
+        // Half a character at the end comes once its rest is there.
+        const isAtEnd = piece.text === "" || piece.next_offset >= piece.size_bytes;
         if (piece.job_has_ended && isAtEnd && !isOther) return;
         timer = setTimeout(() => void follow(), isAtEnd && !isOther ? kFollowEveryMs : 0);
       } catch (error) {

@@ -13,6 +13,7 @@ import { TokenField } from "../parts/token_field";
 import { UnknownKeys } from "../parts/unknown_keys";
 import { Ago, breakable, Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
+import { jobsAreOnlyShown } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
 import { JobLogTail } from "./job_log";
 
@@ -41,8 +42,12 @@ export function JobPage({ id }: { id: number }) {
         <>
           <Head job={job} />
           <Progress job={job} />
-          {!isOver(job.state) && <Cancel job={job} onDone={answer.refresh} />}
-          {(job.runs.length > 0 || logWords(job).comes) && <JobLogTail job={job} />}
+          {!isOver(job.state) && !jobsAreOnlyShown() && (
+            <Cancel job={job} onDone={answer.refresh} />
+          )}
+          {(job.runs.length > 0 || logWords(job).comes) && !jobsAreOnlyShown() && (
+            <JobLogTail job={job} />
+          )}
           <Submitted job={job} />
         </>
       )}

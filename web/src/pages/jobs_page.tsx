@@ -13,7 +13,7 @@ import { Ago, breakable, Instant } from "../parts/values";
 import { queryValue } from "../state/page_query";
 import { LoggedJobs } from "./logged_jobs";
 import { SubmitForm } from "./submit_form";
-import { jobsAreOn, useJobs } from "../state/jobs";
+import { jobsAreOn, jobsAreOnlyShown, useJobs } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
 import { refreshService, unanswered } from "../state/service";
 
@@ -49,7 +49,7 @@ export function JobsPage() {
           )}
         </section>
       )}
-      {areOn === false && <JobsAreOff />}
+      {areOn === false && (jobsAreOnlyShown() ? <JobsAreOnlyShown /> : <JobsAreOff />)}
       {areOn && (
         <SubmitForm isOpen={queryValue("workload") !== ""} jobs={value.value?.jobs ?? []} />
       )}
@@ -73,6 +73,15 @@ export function JobsPage() {
       )}
       {list && <LoggedJobs submitted={list.jobs} />}
     </>
+  );
+}
+
+function JobsAreOnlyShown() {
+  return (
+    <p>
+      This server only reads its database: jobs are submitted and cancelled, and their logs read,
+      where their cluster is configured.
+    </p>
   );
 }
 

@@ -1,5 +1,5 @@
 // The newest jobs, followed by the stream of changes. Without a cluster there are none, and the
-// server is not asked.
+// server is not asked, unless it only reads: then it shows those of its database.
 import { fetchJobs } from "../api/client";
 import type { JobList } from "../api/types";
 import { useAnswer, type Answer } from "./answer";
@@ -14,6 +14,10 @@ export function jobsAreOn(): boolean | null {
   return service.value ? service.value.jobs_are_on : null;
 }
 
+export function jobsAreOnlyShown(): boolean {
+  return service.value?.reads_only ?? false;
+}
+
 async function askJobs(pages: number, abort: AbortSignal): Promise<JobList> {
   const query = new URLSearchParams({ limit: kJobsAPage });
   const lists = await askPages(pages, query, (page) => fetchJobs(page, abort));
@@ -23,9 +27,10 @@ async function askJobs(pages: number, abort: AbortSignal): Promise<JobList> {
 // So many pages of them; null, too, until the service has told whether there are any.
 export function useJobs(pages = 1): Answer<JobList | null> {
   const areOn = jobsAreOn();
+  const areShown = areOn || jobsAreOnlyShown();
   return useAnswer<JobList | null>(
-    `jobs ${areOn}`,
-    async (abort) => (areOn ? askJobs(pages, abort) : areOn === null ? null : kNone),
+    `jobs ${areOn} ${areShown}`,
+    async (abort) => (areShown ? askJobs(pages, abort) : areOn === null ? null : kNone),
     () => false,
     () => true,
     pages,
