@@ -69,4 +69,18 @@ StepInterruptionSet interruptions_of(const StepSample& sample) {
   return set;
 }
 
+std::string interruption_text(const StepSample& sample) {
+  std::string names;
+  for (const StepInterruption interruption : interruptions_of(sample)) {
+    if (!names.empty()) names += ',';
+    names += step_interruption_name(interruption);
+  }
+  return names;
+}
+
+bool is_step_mark(std::string_view extra_field) {
+  return extra_field == kAfterCheckpoint || extra_field == kAfterEvaluation ||
+         extra_field == kIsProfiled || extra_field == kTimeIsHidden;
+}
+
 }  // namespace llmb::parser

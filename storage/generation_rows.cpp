@@ -1,12 +1,10 @@
 #include "storage/generation_rows.h"
 
-#include <vector>
-
 #include "storage/run_removal.h"
 
 namespace llmb::storage {
 void thin_generations(Connection& connection, RootId root, const std::string& relative_path,
-                      RunId written) {
+                      RunId written, std::vector<RunChange>& changes) {
   Statement& select = connection.kept(
       "SELECT id, step_count FROM run WHERE root_id = ? AND relative_path = ? AND is_superseded = 1"
       " ORDER BY generation DESC");
@@ -22,7 +20,10 @@ void thin_generations(Connection& connection, RootId root, const std::string& re
       removed.push_back(run);
     }
   }
-  for (const RunId run : removed) remove_run(connection, run);
+  for (const RunId run : removed) {
+    remove_run(connection, run);
+    changes.push_back({RunChange::Kind::removed, run});
+  }
 }
 
 }  // namespace llmb::storage

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "storage/connection.h"
 #include "storage/records.h"
+#include "storage/run_change.h"
 
 namespace llmb::storage {
 
@@ -12,8 +14,9 @@ namespace llmb::storage {
 inline constexpr int kSupersededKept = 3;
 
 // Removes the superseded runs of a log, with all their rows, but for the newest kSupersededKept
-// that have a step, and the one that was just written. Within a transaction of the caller's.
+// that have a step, and the one that was just written; adds to `changes` which they were. Nothing
+// else is kept of them, for the same reason. Within a transaction of the caller's.
 void thin_generations(Connection& connection, RootId root, const std::string& relative_path,
-                      RunId written);
+                      RunId written, std::vector<RunChange>& changes);
 
 }  // namespace llmb::storage

@@ -8,7 +8,7 @@ namespace llmb::storage {
 namespace {
 
 // In the order of RunChange::Kind.
-constexpr std::string_view kKindLetters = "agsx";
+constexpr std::string_view kKindLetters = "agsxr";
 
 constexpr std::string_view kOfAJob = "job ";
 

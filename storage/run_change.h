@@ -15,8 +15,9 @@
 namespace llmb::storage {
 
 struct RunChange {
-  // Status: what is known of it changed, but its log brought no new bytes.
-  enum class Kind { added, grown, status, superseded };
+  // Status: what is known of it changed, but its log brought no new bytes. Removed: of an older
+  // generation; what retention removes is a change of anything.
+  enum class Kind { added, grown, status, superseded, removed };
   Kind kind = Kind::grown;
   RunId run = 0;
 

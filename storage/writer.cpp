@@ -178,7 +178,7 @@ struct Writer::Impl {
     const RunTimes times{batch.observed_at, batch.observed_at, std::nullopt};
     const RunId run = write_new_run(batch, times, false);
     write_cursor(connection, run, batch.cursor);
-    thin_generations(connection, batch.root_id, batch.relative_path, run);
+    thin_generations(connection, batch.root_id, batch.relative_path, run, changes);
     return run;
   }
 
@@ -206,7 +206,7 @@ struct Writer::Impl {
       result.run = write_new_run(batch, times, decision.is_first_of_log);
       result.step_count = static_cast<std::int64_t>(batch.samples.size());
       if (!decision.is_first_of_log) {
-        thin_generations(connection, root.id(), batch.relative_path, result.run);
+        thin_generations(connection, root.id(), batch.relative_path, result.run, changes);
       }
     }
     write_pushed_run(connection, result.run, sender, log);

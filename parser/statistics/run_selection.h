@@ -10,7 +10,8 @@
 
 namespace llmb::parser {
 
-// Nothing: all. A coarse dtype ("fp8") stands for the fine ones too ("fp8_cs").
+// Nothing: all. A coarse dtype ("fp8") stands for the fine ones too ("fp8_cs"). Of model size,
+// dtype and GPU type case does not count.
 struct RunSelection {
   std::optional<std::string> workload = {};  // or an alias of it
   std::optional<std::string> model_size = {};
@@ -19,7 +20,8 @@ struct RunSelection {
   std::optional<std::int64_t> gpu_count = {};
 };
 
-// The same with the catalog's name of the workload in the place of an alias.
+// The same with the catalog's name of the workload in the place of an alias, and the others in
+// lower case, as the catalog has them.
 RunSelection by_catalog_names(const Catalog& catalog, RunSelection selection);
 
 // Whether `identity` is what is asked for by catalog names. What it does not say is not what is

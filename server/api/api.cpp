@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "server/api/context.h"
+#include "server/api/cross_origin.h"
 #include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/tagged_response.h"
@@ -122,24 +122,6 @@ class TimedAnswer {
   Clock::duration taken_{};
 };
 
-// Lets a page of another origin read the answer, where the options say so.
-void allow_origin(const Context& context, const http::Request& request, http::Response& response) {
-  const auto& allowed = context.options.cors_origins;
-  if (allowed.empty() || request.method != "GET") return;
-  const auto has = [&](const std::string& origin) {
-    return std::find(allowed.begin(), allowed.end(), origin) != allowed.end();
-  };
-  if (has("*")) {
-    response.headers.emplace_back("Access-Control-Allow-Origin", "*");
-    return;
-  }
-  response.headers.emplace_back("Vary", "Origin");
-  const auto origin = request.header("origin");
-  if (origin && has(*origin)) {
-    response.headers.emplace_back("Access-Control-Allow-Origin", *origin);
-  }
-}
-
 http::Response answer(Context& context, const Route& route, const http::Request& request) {
   const auto timed = std::make_shared<TimedAnswer>(context.request_metrics, route.pattern);
   http::Response response = timed->time([&] { return route.handler(context, request); });
@@ -185,7 +167,7 @@ void Api::add_routes(http::Router& router) {
   }
   router.set_finishing(
       [context = context_.get()](const http::Request& request, http::Response& response) {
-        allow_origin(*context, request, response);
+        allow_origin(context->options.cors_origins, request, response);
       });
 }
 

@@ -44,8 +44,8 @@ struct ApiOptions {
   // Why Slurm gave no answer when it was asked last; empty where it did. Null where jobs are off.
   std::function<std::string()> slurm_error;
   std::function<std::string()> slurm_asked_at;  // when that was; empty: not asked so far
-  // Whose pages a browser lets read what the API answers to a GET; "*": any. No page of another
-  // origin may submit or cancel: that takes headers that a browser does not send for them.
+  // Whose pages a browser lets read what the API answers to a GET or HEAD; "*": any. No page of
+  // another origin may submit or cancel: that takes headers that a browser does not send for them.
   std::vector<std::string> cors_origins;
   // How many runs scaling and history measure at most, the newest ones: all are held at once, and
   // answered with.

@@ -17,6 +17,8 @@ std::string_view change_name(storage::RunChange::Kind kind) {
       return "status";
     case storage::RunChange::Kind::superseded:
       return "superseded";
+    case storage::RunChange::Kind::removed:
+      return "removed";
   }
   return "grown";
 }

@@ -2,8 +2,6 @@
 // and what the steps show beside their mean.
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "parser/statistics/run_marks.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
@@ -76,12 +74,11 @@ std::vector<parser::StepSample> read_segment(storage::Reader& reader, storage::R
 
 http::Body render_insight(Context& context, storage::RunId id,
                           const std::optional<parser::Window>& window,
-                          std::optional<std::int64_t> asked_segment) {
+                          std::optional<std::int32_t> asked) {
   const Json json = context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw absent_run(reader, id);
-    const auto segment =
-        asked_segment ? static_cast<std::int32_t>(*asked_segment) : run->summary.segment;
+    const std::int32_t segment = asked.value_or(run->summary.segment);
     const auto samples = read_segment(reader, id, window, segment);
     Json result;
     result["run_id"] = id;
@@ -111,8 +108,8 @@ http::Response get_run_insight(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"window", "segment"});
   const storage::RunId id = id_parameter(request);
   const auto window = parameters.window("window");
-  const auto segment = parameters.integer("segment", 0, std::numeric_limits<std::int32_t>::max());
   const std::string etag = run_etag(context, id, "insight?" + parameters.canonical());
+  const auto segment = asked_segment(context, parameters, id);
   return tagged_response(etag,
                          [=, &context] { return render_insight(context, id, window, segment); });
 }

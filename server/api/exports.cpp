@@ -68,12 +68,13 @@ void write_runs(Context& context, storage::RunQuery query, LineFormat format,
 }
 
 void write_steps(Context& context, storage::RunId id, const std::optional<parser::Window>& window,
-                 LineFormat format, const http::TextSink& sink) {
+                 std::optional<std::int32_t> segment, LineFormat format,
+                 const http::TextSink& sink) {
   ExportLines lines = ExportLines::of_steps(format);
   context.readers.with_reader([&](storage::Reader& reader) {
-    reader.visit_steps(id, window, std::nullopt, [&](parser::StepSample&& sample) {
+    reader.visit_steps(id, window, segment, [&](parser::StepSample&& sample) {
       if (lines.line_count() == kExportedStepsMax)
-        throw too_many(kExportedStepsMax, "steps", "window=FIRST-LAST");
+        throw too_many(kExportedStepsMax, "steps", "window=FIRST-LAST or segment=N");
       lines.add_step(sample);
       give_lines(lines, sink, kGivenBytes);
     });
@@ -114,13 +115,14 @@ http::Response export_runs(Context& context, const http::Request& request, LineF
 }
 
 http::Response export_steps(Context& context, const http::Request& request, LineFormat format) {
-  const QueryParameters parameters(request, {"window"});
+  const QueryParameters parameters(request, {"window", "segment"});
   const storage::RunId id = id_parameter(request);
   const auto window = parameters.window("window");
   const std::string name = fmt::format("run-{}-steps.{}", id, suffix_of(format));
   const std::string etag = run_etag(context, id, name + "?" + parameters.canonical());
+  const auto segment = asked_segment(context, parameters, id);
   http::Response response = written_response(etag, [=, &context](const http::TextSink& sink) {
-    write_steps(context, id, window, format, sink);
+    write_steps(context, id, window, segment, format, sink);
   });
   response.making_bytes_max =
       std::min(kExportedStepsMax * kExportBytesAStep,

@@ -27,6 +27,10 @@ MeasuringQuestion read_measuring_question(const QueryParameters& parameters);
 // Of the parameters workload, model_size, dtype, gpu_type and, where a resource has it, gpu_count.
 parser::RunSelection read_selection(const QueryParameters& parameters);
 
+// The parameter document. Throws RequestError (400) for one that the catalog does not have.
+std::optional<std::string> read_document(const QueryParameters& parameters,
+                                         const parser::Catalog& catalog);
+
 // Which runs the question is of, but for what their recipes decide and the database does not hold.
 storage::RunFilter filter_of(const parser::Catalog& catalog, const MeasuringQuestion& question);
 

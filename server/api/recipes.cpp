@@ -32,7 +32,7 @@ http::Response get_recipes(Context& context, const http::Request& request) {
       request, {"workload", "model_size", "dtype", "gpu_type", "gpu_count", "document"});
   const parser::Catalog& catalog = context.catalog();
   const parser::RunSelection wanted = parser::by_catalog_names(catalog, read_selection(parameters));
-  const auto document = parameters.text("document");
+  const auto document = read_document(parameters, catalog);
   Json list = Json::array();
   for (const parser::Recipe& recipe : catalog.recipes) {
     const bool is_of_document = !document || *document == recipe.document;

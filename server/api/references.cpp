@@ -4,7 +4,6 @@
 #include "server/api/json.h"
 #include "server/api/measuring_question.h"
 #include "server/api/query_parameters.h"
-#include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/tagged_response.h"
 #include "server/report/catalog_json.h"
@@ -42,12 +41,7 @@ http::Response get_references(Context& context, const http::Request& request) {
 http::Response get_reference_audit(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"document"});
   const parser::Catalog& catalog = context.catalog();
-  const auto wanted = parameters.text("document");
-  if (wanted && catalog.document(*wanted) == nullptr) {
-    std::string ids;
-    for (const auto& document : catalog.documents) ids += (ids.empty() ? "" : ", ") + document.id;
-    throw bad_request("There is no document '" + *wanted + "'; there are " + ids + ".");
-  }
+  const auto wanted = read_document(parameters, catalog);
   const parser::Audit audit = parser::audit_catalog(
       catalog, [&](const std::string& document) { return !wanted || document == *wanted; });
   return hashed_response(to_text(report::audit_json(audit)));

@@ -109,12 +109,12 @@ storage::RunFilter read_run_filter(const QueryParameters& parameters,
     const auto names = report::names_of_workload(catalog, workload);
     filter.workload.insert(filter.workload.end(), names.begin(), names.end());
   }
-  filter.model_size = parameters.texts("model_size");
+  filter.model_size = report::spellings_asked(parameters.texts("model_size"));
   for (const std::string& dtype : parameters.texts("dtype")) {
     const auto names = report::names_of_dtype(dtype);
     filter.dtype.insert(filter.dtype.end(), names.begin(), names.end());
   }
-  filter.gpu_type = parameters.texts("gpu_type");
+  filter.gpu_type = report::spellings_asked(parameters.texts("gpu_type"));
   filter.gpu_count = parameters.integers("gpu_count", 0, kLargest);
   filter.release = parameters.texts("release");
   filter.cluster = report::clusters_asked(parameters.texts("cluster"));

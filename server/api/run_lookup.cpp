@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
+
 #include "server/api/tagged_response.h"
 
 namespace llmb::api {
@@ -13,6 +17,21 @@ std::string run_etag(Context& context, storage::RunId id, std::string_view quest
     return *found;
   });
   return fmt::format("{}-run{}-{}-{}", context.instance, id, revision, hash_text(question));
+}
+
+std::optional<std::int32_t> asked_segment(Context& context, const QueryParameters& parameters,
+                                          storage::RunId id) {
+  const auto asked = parameters.integer("segment", 0, std::numeric_limits<std::int32_t>::max());
+  if (!asked) return std::nullopt;
+  const auto runs = context.readers.with_reader(
+      [&](storage::Reader& reader) { return reader.listed_runs(std::array{id}); });
+  // A run that has no step yet will have its first segment.
+  const int count = runs.empty() ? 1 : std::max(1, runs.front().summary.segment_count);
+  if (*asked >= count) {
+    throw not_found(
+        fmt::format("Run {} has no segment {}: its last one is {}.", id, *asked, count - 1));
+  }
+  return static_cast<std::int32_t>(*asked);
 }
 
 std::size_t making_bytes_of_steps(Context& context, storage::RunId id,
@@ -40,7 +59,9 @@ RequestError absent_run(storage::Reader& reader, storage::RunId id) {
                         id, removed->removed_at, removed->policy)};
   }
   return not_found(
-      fmt::format("There is no run with the id {}; the list of runs has those there are.", id));
+      fmt::format("There is no run with the id {}; the list of runs has those there are (of a log "
+                  "that is written anew again and again, the newest).",
+                  id));
 }
 
 }  // namespace llmb::api

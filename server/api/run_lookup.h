@@ -18,6 +18,11 @@ namespace llmb::api {
 // 410).
 std::string run_etag(Context& context, storage::RunId id, std::string_view question);
 
+// Which one the parameter `segment` asks for; nothing: it is not given. Throws RequestError (404)
+// where the run has no such segment.
+std::optional<std::int32_t> asked_segment(Context& context, const QueryParameters& parameters,
+                                          storage::RunId id);
+
 // About how much memory an answer with a run's steps takes while it is made.
 std::size_t making_bytes_of_steps(Context& context, storage::RunId id,
                                   const std::optional<parser::Window>& window,

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "server/api/query_parameters.h"
@@ -57,12 +56,8 @@ http::Response get_run_steps(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"window", "segment"});
   const storage::RunId id = id_parameter(request);
   const auto window = parameters.window("window");
-  std::optional<std::int32_t> segment;
-  if (const auto number =
-          parameters.integer("segment", 0, std::numeric_limits<std::int32_t>::max())) {
-    segment = static_cast<std::int32_t>(*number);
-  }
   const std::string etag = run_etag(context, id, "steps?" + parameters.canonical());
+  const auto segment = asked_segment(context, parameters, id);
   http::Response response = written_response(etag, [=, &context](const http::TextSink& sink) {
     write_steps(context, id, window, segment, sink);
   });

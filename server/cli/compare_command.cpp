@@ -38,7 +38,8 @@ What is compared:
   no others. Of a tree, or a whole database, runs of one workload and model size are compared with
   each other. Logs with the same bytes are one run. Each run also stands against the published
   result of the same recipe, scale, dtype and GPU, over the run's own window (its release may name
-  another one than the document that the result is of): 1 is as published, over 1 is faster.
+  another one than the document that the result is of), with every step whatever --without says:
+  1 is as published, over 1 is faster.
 
 What a difference means:
   The means that are shown are those of runs. The test is on one value a run, the logarithm of its

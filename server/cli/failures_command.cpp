@@ -59,9 +59,11 @@ storage::RunFilter filter_of(const FailuresArguments& arguments, const parser::C
   storage::RunFilter filter;
   const parser::RunSelection& selection = arguments.selection;
   if (selection.workload) filter.workload = report::names_of_workload(catalog, *selection.workload);
-  if (selection.model_size) filter.model_size = {*selection.model_size};
+  if (selection.model_size) {
+    filter.model_size = report::spellings_asked({*selection.model_size});
+  }
   if (selection.dtype) filter.dtype = report::names_of_dtype(*selection.dtype);
-  if (selection.gpu_type) filter.gpu_type = {*selection.gpu_type};
+  if (selection.gpu_type) filter.gpu_type = report::spellings_asked({*selection.gpu_type});
   if (selection.gpu_count) filter.gpu_count = {*selection.gpu_count};
   if (!arguments.cluster.empty()) filter.cluster = report::clusters_asked({arguments.cluster});
   if (const std::string& since = arguments.since; !since.empty()) {

@@ -36,8 +36,8 @@ What a change is:
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,
   invalid, superseded (or all).
-  Each says why, with its series, or apart where no run of its configuration counts. Of logs with
-  the same bytes one counts; the others name it. csv has the runs that count.
+  Each says why, with its series, or apart where no run of its configuration counts. Of logs of a
+  cluster with the same bytes one counts; the others name it. csv has the runs that count.
 
 Exit status: 0 when there is a series, 1 when there is none, 2 for bad arguments.)";
 

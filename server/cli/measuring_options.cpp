@@ -78,6 +78,7 @@ int report_measured_runs(const CLI::App& command, const MeasuringArguments& argu
     say(catalog.error().message);
     return kBadArguments;
   }
+  const parser::RunMarkSet included = parser::parse_run_marks(arguments.include).value();
   report::RunSource source{arguments.database,
                            arguments.names,
                            arguments.two_are_sides,
@@ -85,7 +86,8 @@ int report_measured_runs(const CLI::App& command, const MeasuringArguments& argu
                            arguments.candidate,
                            arguments.cluster,
                            std::nullopt,
-                           parser::parse_step_interruptions(arguments.without).value()};
+                           parser::parse_step_interruptions(arguments.without).value(),
+                           included.contains(parser::RunMark::superseded)};
   if (!arguments.window.empty()) {
     source.window = parser::parse_asked_window(arguments.window).value();
   }
@@ -94,8 +96,7 @@ int report_measured_runs(const CLI::App& command, const MeasuringArguments& argu
     say(measured.error().message);
     return kFailed;
   }
-  return report(**catalog, std::move(*measured),
-                parser::parse_run_marks(arguments.include).value());
+  return report(**catalog, std::move(*measured), included);
 }
 
 }  // namespace llmb::cli

@@ -34,13 +34,14 @@ Weak or strong:
   strong   the global batch stays, so that each GPU has less to do
   mixed    neither, or some scales are the one and some the other
 
-Beside it stands what the recipes' document publishes, computed from its printed step times.
+Beside it stands what the recipes' document publishes, computed from its printed step times. Runs
+are held against it with every step, whatever --without says.
 
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,
   invalid, superseded (or all).
-  Each says why. A run without a step time in its window is always left out, and so is a copy: logs
-  with the same bytes are one run.
+  Each says why. A run without a step time in its window is always left out, and so is a copy: of
+  one cluster logs with the same bytes are one run.
 
 Exit status: 0 when there is a point, 1 when there is none, 2 for bad arguments.)";
 

@@ -89,11 +89,26 @@ Json drift_json(const std::optional<parser::StartDrift>& drift) {
 // Every key of a test, null where there is none.
 Json untested_json() {
   Json json;
-  for (const char* const key :
-       {"ratio", "ratio_low", "ratio_high", "mean_ratio", "means_differ", "difference",
-        "relative_difference", "low", "high", "method", "t", "degrees_of_freedom", "p_value",
-        "p_value_adjusted", "noise", "equivalence", "smallest_visible_difference",
-        "more_runs_to_decide", "start_drift"}) {
+  for (const char* const key : {"ratio",
+                                "ratio_low",
+                                "ratio_high",
+                                "mean_ratio",
+                                "means_differ",
+                                "difference",
+                                "relative_difference",
+                                "low",
+                                "high",
+                                "method",
+                                "stddev",
+                                "t",
+                                "degrees_of_freedom",
+                                "p_value",
+                                "p_value_adjusted",
+                                "noise",
+                                "equivalence",
+                                "smallest_visible_difference",
+                                "more_runs_to_decide",
+                                "start_drift"}) {
     json[key] = nullptr;
   }
   return json;
@@ -118,6 +133,7 @@ Json test_json(const parser::MetricComparison& comparison, double baseline_mean)
   json["low"] = number(baseline_mean * (result.interval.low - 1));
   json["high"] = number(baseline_mean * (result.interval.high - 1));
   json["method"] = "moderated_t";
+  json["stddev"] = number(result.test.stddev);
   json["t"] = number(result.test.t);
   json["degrees_of_freedom"] = number(result.test.degrees_of_freedom);
   json["p_value"] = number(result.test.p_value);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "parser/step_fields.h"
+#include "parser/step_interruption.h"
 #include "server/report/csv_line.h"
 #include "server/report/json.h"
 
@@ -57,6 +58,8 @@ Json step_json(const parser::StepSample& sample) {
     if (value.is_string() && value.get_ref<const std::string&>().empty()) value = nullptr;
     json[std::string(field.name)] = std::move(value);
   });
+  const std::string interruptions = parser::interruption_text(sample);
+  json["interruptions"] = interruptions.empty() ? Json(nullptr) : Json(interruptions);
   return json;
 }
 
@@ -108,6 +111,7 @@ void ExportLines::add_step_row(const parser::StepSample& sample) {
     parser::for_each_step_field([&](const auto& field) {
       if (field.column != parser::StepColumn::never) add_cell_of(line, sample.*field.member);
     });
+    line.add(std::string_view(parser::interruption_text(sample)));
   }
   text_ += out.str();
 }
@@ -119,7 +123,9 @@ void ExportLines::add_step(const parser::StepSample& sample) {
   for (const auto& item : json.items()) {
     if (!item.value().is_null()) used[item.key()] = item.value();
   }
-  for (const auto& [name, value] : sample.extra_fields) used["extra_fields"][name] = number(value);
+  for (const auto& [name, value] : sample.extra_fields) {
+    if (!parser::is_step_mark(name)) used["extra_fields"][name] = number(value);
+  }
   add_object(used);
 }
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <utility>
+
+#include "parser/foundation/text.h"
 
 namespace llmb::report {
 namespace {
@@ -16,6 +20,16 @@ std::string second_to_compare(std::chrono::sys_seconds second) {
 }
 
 }  // namespace
+
+std::vector<std::string> spellings_asked(const std::vector<std::string>& names) {
+  std::set<std::string> spellings;
+  for (const std::string& name : names) {
+    std::string upper = name;
+    for (char& c : upper) c = parser::is_letter(c) ? static_cast<char>(c & ~0x20) : c;
+    spellings.insert({name, parser::lower(name), std::move(upper)});
+  }
+  return {spellings.begin(), spellings.end()};
+}
 
 std::vector<std::string> clusters_asked(std::vector<std::string> names) {
   if (std::find(names.begin(), names.end(), kNone) != names.end()) names.emplace_back();

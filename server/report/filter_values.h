@@ -9,6 +9,10 @@
 
 namespace llmb::report {
 
+// Of names that are written in lower case, but that runs and people may write in upper case: as
+// they are asked for, and in both.
+std::vector<std::string> spellings_asked(const std::vector<std::string>& names);
+
 // "none" asks for runs that are of no cluster, and of one that somebody gave this name.
 std::vector<std::string> clusters_asked(std::vector<std::string> names);
 

@@ -184,10 +184,11 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
   return measured;
 }
 
-std::vector<storage::RunId> all_run_ids(storage::Reader& reader, const std::string& cluster) {
+std::vector<storage::RunId> all_run_ids(storage::Reader& reader, const RunSource& source) {
   std::vector<storage::RunId> ids;
   storage::RunQuery query;
-  if (!cluster.empty()) query.filter.cluster = {cluster};
+  if (!source.cluster.empty()) query.filter.cluster = {source.cluster};
+  query.filter.include_superseded = source.with_superseded;
   query.sort = storage::RunSortKey::id;
   query.descending = false;
   query.limit = kPageSize;
@@ -209,7 +210,7 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
     auto ids = read_run_ids(sides[side].names);
     if (!ids) return tl::unexpected(ids.error());
     const bool is_named = !ids->empty();
-    if (!is_named) ids = all_run_ids(reader, source.cluster);
+    if (!is_named) ids = all_run_ids(reader, source);
     if (ids->empty()) {
       return source.cluster.empty()
                  ? parser::fail(fmt::format("the database {} holds no run",

@@ -25,6 +25,8 @@ struct RunSource {
   std::string cluster;  // only its runs; empty: all
   std::optional<parser::AskedWindow> window;
   parser::StepInterruptionSet without;
+  // Of every run of a database: those too whose logs were written anew since.
+  bool with_superseded = false;
 };
 
 struct MeasuredRuns {

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "parser/step_fields.h"
+#include "parser/step_interruption.h"
 #include "server/report/catalog_json.h"
 #include "server/report/evidence_json.h"
 #include "server/report/json.h"
@@ -30,7 +31,10 @@ Json sample_json(const parser::StepSample& sample) {
       [&](const auto& field) { set(json, field.name, sample.*field.member); });
   if (sample.iteration_is_logged) json.erase("iteration_is_logged");
   if (!sample.step_time_s) json.erase("step_time_resolution_s");
-  for (const auto& [name, value] : sample.extra_fields) json["extra_fields"][name] = value;
+  set(json, "interruptions", parser::interruption_text(sample));
+  for (const auto& [name, value] : sample.extra_fields) {
+    if (!parser::is_step_mark(name)) json["extra_fields"][name] = value;
+  }
   return json;
 }
 

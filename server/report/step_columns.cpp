@@ -101,7 +101,7 @@ void StepColumns::add(const StepSample& sample) {
     if (field.column != StepColumn::never) add_field(*column, sample.*field.member);
     ++column;
   });
-  add_interruptions(sample);
+  add_field(interruptions_, parser::interruption_text(sample));
   add_extra_fields(sample);
   ++row_count_;
   if (row_count_ % kRowsPacked == 0) pack();
@@ -113,18 +113,10 @@ void StepColumns::pack() {
   for (auto& [name, column] : extra_columns_) column.pack(packing_);
 }
 
-void StepColumns::add_interruptions(const StepSample& sample) {
-  std::string names;
-  for (const parser::StepInterruption interruption : parser::interruptions_of(sample)) {
-    if (!names.empty()) names += ',';
-    names += parser::step_interruption_name(interruption);
-  }
-  add_field(interruptions_, names);
-}
-
 void StepColumns::add_extra_fields(const StepSample& sample) {
   for (const auto& field : sample.extra_fields) {
     const std::string& name = field.first;
+    if (parser::is_step_mark(name)) continue;
     auto found = std::find_if(extra_columns_.begin(), extra_columns_.end(),
                               [&](const auto& column) { return column.first == name; });
     if (found == extra_columns_.end()) {

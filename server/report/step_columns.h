@@ -63,7 +63,6 @@ class StepColumns {
 
  private:
   void add_extra_fields(const parser::StepSample& sample);
-  void add_interruptions(const parser::StepSample& sample);
 
   void pack();
 

@@ -10,7 +10,9 @@
 
 #include "parser/catalog/recipe_match.h"
 #include "parser/foundation/instant.h"
+#include "parser/foundation/text.h"
 #include "parser/statistics/step_scatter.h"
+#include "server/report/filter_values.h"
 #include "storage/tail_state.h"
 
 namespace llmb::report {
@@ -248,8 +250,10 @@ std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
 
 std::vector<std::string> names_of_dtype(const std::string& dtype) {
   std::vector<std::string> names = {dtype};
-  if (dtype == "fp8") names.insert(names.end(), {"fp8_cs", "fp8_ds", "fp8_mx", "fp8_sc"});
-  return names;
+  if (parser::equal_but_for_case(dtype, "fp8")) {
+    names.insert(names.end(), {"fp8_cs", "fp8_ds", "fp8_mx", "fp8_sc"});
+  }
+  return spellings_asked(names);
 }
 
 namespace {

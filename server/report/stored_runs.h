@@ -61,7 +61,7 @@ std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
                                            const std::string& workload);
 
 // What a filter by this dtype asks for: a coarse one ("fp8") stands for the fine ones ("fp8_cs")
-// too, as in RunSelection.
+// too, and case does not count, as in RunSelection.
 std::vector<std::string> names_of_dtype(const std::string& dtype);
 
 // The newest complete runs of `tested`'s workload, or of all where it does not say one, and before

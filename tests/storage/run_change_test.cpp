@@ -88,6 +88,16 @@ class RunChanges : public testing::Test {
     batches[0].generation = 1;
     writer_.commit(batches);
     expect(Changes{{ChangeKind::superseded, 1}, {ChangeKind::added, 2}, {ChangeKind::added, 3}});
+    const auto write_anew = [&] {
+      ++batches[0].generation;
+      writer_.commit({batches.data(), 1});
+    };
+    write_anew();
+    expect(Changes{{ChangeKind::superseded, 2}, {ChangeKind::added, 4}});
+    write_anew();
+    expect(Changes{{ChangeKind::superseded, 4}, {ChangeKind::added, 5}});
+    write_anew();  // one more than are kept
+    expect(Changes{{ChangeKind::superseded, 5}, {ChangeKind::added, 6}, {ChangeKind::removed, 1}});
   }
 
   const TemporaryDatabase database_;

@@ -258,6 +258,17 @@ test("a new run reloads the list", async () => {
   await settled(() => store.runs.value.length === 2);
 });
 
+test("a run that is there no longer is not asked for", async () => {
+  const list = { runs: [run(1), run(2)], next_cursor: null, total: 2 };
+  const asked = serve({ "/api/v1/runs": list });
+  const store = new RunListStore();
+  await store.load(readListState(new URLSearchParams({ include_superseded: "true" })));
+  list.runs = [run(2)];
+  store.onRun({ run_id: 1, kind: "removed" });
+  await settled(() => store.runs.value.length === 1);
+  assert.ok(!asked.includes("/api/v1/runs/1"));
+});
+
 // A list of three by step time, the run of the middle of which then changes.
 async function listWithChange(sort: string, changes: Partial<Run>, next_cursor: string | null) {
   const runs = [1, 2, 3].map((id) =>

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
@@ -133,6 +135,15 @@ TEST_F(Compare, SeveralSidesStandAgainstTheFirst) {
   EXPECT_EQ(step(1)["verdict"], "slower");
   EXPECT_NEAR(step(1)["ratio"].get<double>(), 7.605 / 7.405, 1e-6);  // of logarithms
   EXPECT_GT(step(1)["ratio_low"].get<double>(), 1);
+  // As openapi.json has it: two runs against one, and two against two.
+  for (const std::size_t at : {0U, 1U}) {
+    const Json test = step(at);
+    const double runs_inverse = 0.5 + (at == 0 ? 1.0 : 0.5);
+    EXPECT_NEAR(test["t"].get<double>(),
+                std::log(test["ratio"].get<double>()) /
+                    (test["stddev"].get<double>() * std::sqrt(runs_inverse)),
+                1e-9 * std::abs(test["t"].get<double>()));
+  }
   const auto refusal = [&](const std::string& candidate) {
     return get_detail(path, {{"base", "1"}, {"candidate", candidate}}, 400);
   };

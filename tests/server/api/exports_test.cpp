@@ -104,6 +104,39 @@ TEST_F(Exports, HoldTheStepsOfAWindow) {
   EXPECT_NE(get_detail("/api/v1/runs/999/steps.csv", {}, 404).find("999"), std::string::npos);
 }
 
+TEST_F(Exports, NameTheInterruptionsOfSteps) {
+  auto batch = sample_batch(root_, "alpha", 1, 5, 7.5);
+  batch.samples[4].extra_fields = {{"after_checkpoint", 1.0}, {"is_profiled", 1.0}};
+  const auto id = std::to_string(writer_->commit({&batch, 1}).at(0));
+  const auto csv = lines_of(get("/api/v1/runs/" + id + "/steps.csv", {{"window", "4-5"}}));
+  ASSERT_EQ(csv.size(), 3U);
+  EXPECT_TRUE(csv[0].ends_with(",byte_offset,interruptions")) << csv[0];
+  EXPECT_TRUE(csv[1].ends_with(",\"checkpoint,profile\"")) << csv[1];
+  EXPECT_TRUE(csv[2].ends_with(",")) << csv[2];
+  const auto steps = lines_of(get("/api/v1/runs/" + id + "/steps.ndjson", {{"window", "4-5"}}));
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(Json::parse(steps[0])["interruptions"], "checkpoint,profile");
+  EXPECT_FALSE(Json::parse(steps[0]).contains("extra_fields")) << steps[0];
+  EXPECT_FALSE(Json::parse(steps[1]).contains("interruptions")) << steps[1];
+}
+
+TEST_F(Exports, HoldTheStepsOfASegment) {
+  auto batch = sample_batch(root_, "alpha", 1, 5, 7.5);
+  for (std::size_t i = 3; i < batch.samples.size(); ++i) batch.samples[i].segment = 1;
+  auto second = batch.facts.segments.front();
+  second.segment = 1;
+  batch.facts.segments.push_back(second);
+  batch.summary.segment_count = 2;
+  const auto id = std::to_string(writer_->commit({&batch, 1}).at(0));
+  const std::string run = "/api/v1/runs/" + id;
+  EXPECT_EQ(lines_of(get(run + "/steps.ndjson", {{"segment", "0"}})).size(), 3U);
+  EXPECT_EQ(lines_of(get(run + "/steps.csv", {{"segment", "1"}})).size(), 1U + 3U);
+  for (const char* const path : {"/steps", "/steps.csv", "/steps.ndjson", "/insight"}) {
+    EXPECT_EQ(get_detail(run + path, {{"segment", "2"}}, 404),
+              "Run " + id + " has no segment 2: its last one is 1.");
+  }
+}
+
 TEST_F(Exports, TellNaNAndInfinityFromWhatWasNotPrinted) {
   auto batch = sample_batch(root_, "diverged", 1, 2, 7.5);
   ASSERT_EQ(batch.samples.size(), 3U);

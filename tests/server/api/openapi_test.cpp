@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -195,6 +196,24 @@ class OpenApi : public ApiTest {
     return Json::parse(*answer(request).body);
   }
 
+  Json query_parameters(const Json& operation) const {
+    Json list = Json::array();
+    if (!operation.contains("parameters")) return list;
+    for (Json parameter : operation["parameters"]) {
+      if (parameter.contains("$ref")) {
+        parameter =
+            document_.at(Json::json_pointer(parameter["$ref"].get<std::string>().substr(1)));
+      }
+      if (parameter["in"] == "query") list.push_back(std::move(parameter));
+    }
+    return list;
+  }
+
+  static std::string of_first(std::string path) {
+    if (const auto at = path.find("{id}"); at != std::string::npos) path.replace(at, 4, "1");
+    return path;
+  }
+
   // "path?name=value&name=value", none of them encoded.
   Json ask(const std::string& question) {
     const std::size_t mark = std::min(question.find('?'), question.size());
@@ -331,19 +350,10 @@ TEST_F(OpenApi, ListsTheParametersThatAreAllowed) {
   for (const auto& [path, item] : document_["paths"].items()) {
     if (!item.contains("get")) continue;
     std::set<std::string> documented;
-    if (item["get"].contains("parameters")) {
-      for (Json parameter : item["get"]["parameters"]) {
-        if (parameter.contains("$ref")) {
-          parameter =
-              document_.at(Json::json_pointer(parameter["$ref"].get<std::string>().substr(1)));
-        }
-        if (parameter["in"] == "query") documented.insert(parameter["name"]);
-      }
+    for (const Json& parameter : query_parameters(item["get"])) {
+      documented.insert(parameter["name"]);
     }
-    std::string question = path;
-    if (const auto at = question.find("{id}"); at != std::string::npos)
-      question.replace(at, 4, "1");
-    std::string detail = get_detail(question, {{"no_such_parameter", "1"}}, 400);
+    std::string detail = get_detail(of_first(path), {{"no_such_parameter", "1"}}, 400);
     const std::size_t begin = detail.find("allowed: ") + 9;
     detail = detail.substr(begin, detail.size() - begin - 1) + ", ";
     std::set<std::string> allowed;
@@ -354,6 +364,48 @@ TEST_F(OpenApi, ListsTheParametersThatAreAllowed) {
     allowed.erase("none");
     EXPECT_EQ(documented, allowed) << path;
   }
+}
+
+TEST_F(OpenApi, BoundsNumbersAsTheyAreBounded) {
+  const std::string authorization = cluster_->authorization("eos-agent", "ingest", "eos");
+  int bounds = 0;
+  for (const auto& entry : document_["paths"].items()) {
+    const std::string& path = entry.key();
+    if (!entry.value().contains("get")) continue;
+    const Json parameters = query_parameters(entry.value()["get"]);
+    for (const Json& parameter : parameters) {
+      Json schema = parameter["schema"];
+      if (schema["type"] == "array") schema = schema["items"];
+      if (schema["type"] != "integer" && schema["type"] != "number") continue;
+      const std::string name = parameter["name"];
+      // Whether it is this parameter that is complained of.
+      const auto is_refused = [&](const Json& value) {
+        Pairs query = {{name, value.dump()}};
+        for (const Json& other : parameters) {  // some are looked at first
+          if (other["name"] == "cluster") query.emplace_back("cluster", "eos");
+          if (other["name"] == "text") query.emplace_back("text", "x");
+        }
+        const auto response = get(of_first(path), query, {{"authorization", authorization}});
+        return response.body->find("Parameter '" + name + "' is") != std::string::npos;
+      };
+      const auto expect_bound = [&](const Json& bound, int step) {
+        const bool is_whole = schema["type"] == "integer";
+        const Json beyond = is_whole ? Json(bound.get<std::int64_t>() + step)
+                                     : Json(bound.get<double>() * (step < 0 ? -1 : 2) + step);
+        EXPECT_FALSE(is_refused(bound)) << path << " " << name << "=" << bound;
+        EXPECT_TRUE(is_refused(beyond)) << path << " " << name << "=" << beyond;
+        ++bounds;
+      };
+      expect_bound(schema.at("minimum"), -1);
+      if (schema.contains("maximum")) {
+        expect_bound(schema["maximum"], 1);
+      } else {
+        const Json largest = std::numeric_limits<std::int64_t>::max();
+        EXPECT_FALSE(is_refused(largest)) << path << " " << name << " has a bound";
+      }
+    }
+  }
+  EXPECT_GT(bounds, 60);
 }
 
 TEST_F(OpenApi, ResolvesEveryReference) {

@@ -1,6 +1,9 @@
 // /runs/{id}/metrics, /recipes, /references and /references/audit on a real database.
 #include <gmock/gmock.h>
 
+#include <set>
+#include <string>
+
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
@@ -88,6 +91,14 @@ TEST_F(RunMetrics, AuditsTheReferencesOfADocument) {
   EXPECT_EQ(findings[0]["line"], 43);
   EXPECT_EQ(findings[0]["is_of_other_release"], false);
   EXPECT_EQ(findings.back()["slip"], "text_against_table");
+  std::set<std::string> documents;
+  const Json recipes = get_json("/api/v1/recipes")["recipes"];
+  for (const Json& recipe : recipes) documents.insert(recipe["document"].get<std::string>());
+  for (const std::string& document : documents) {
+    const Json of_document = get_json("/api/v1/recipes", {{"document", document}});
+    EXPECT_FALSE(of_document["recipes"].empty()) << document;
+  }
+  EXPECT_THAT(get_detail("/api/v1/recipes", {{"document", "x"}}, 400), HasSubstr("'x'"));
   EXPECT_THAT(get_detail("/api/v1/references/audit", {{"document", "x"}}, 400),
               HasSubstr("nemotron4-25.04"));
 }

@@ -218,6 +218,31 @@ TEST_F(RunList, ACoarseDtypeStandsForTheFineOnes) {
   }
 }
 
+TEST_F(RunList, IsFilteredInAnyCase) {
+  fill();
+  const auto count = [&](const char* name, const char* value) {
+    return get_json("/api/v1/runs", {{name, value}})["total"];
+  };
+  EXPECT_EQ(count("gpu_type", "H100"), 5);
+  EXPECT_EQ(count("dtype", "FP8"), 5);
+  EXPECT_EQ(count("dtype", "FP8_CS"), 5);
+  EXPECT_EQ(count("model_size", "70B"), 5);
+  EXPECT_EQ(count("gpu_type", "H200"), 0);
+  for (const char* const resource : {"/api/v1/history", "/api/v1/scaling"}) {
+    const Pairs lower = {{"gpu_type", "h100"}, {"dtype", "fp8"}, {"include", "all"}};
+    const Pairs upper = {{"gpu_type", "H100"}, {"dtype", "FP8"}, {"include", "all"}};
+    EXPECT_FALSE(get_json(resource, lower)["series"].empty());
+    EXPECT_EQ(get_json(resource, upper)["series"], get_json(resource, lower)["series"]);
+  }
+  for (const std::string list : {"recipes", "references"}) {
+    const auto of = [&](const char* gpu_type, const char* dtype) {
+      return get_json("/api/v1/" + list, {{"gpu_type", gpu_type}, {"dtype", dtype}})[list];
+    };
+    EXPECT_FALSE(of("gb200", "fp8").empty());
+    EXPECT_EQ(of("GB200", "FP8"), of("gb200", "fp8"));
+  }
+}
+
 TEST_F(RunList, TakesSeveralValuesOfAFilter) {
   fill();
   const auto count = [&](const Pairs& query) { return get_json("/api/v1/runs", query)["total"]; };

@@ -234,6 +234,7 @@ void ApiTest::fill() {
   for (parser::StepSample& step : again.samples) step.segment = 1;
   restarted.samples.insert(restarted.samples.end(), again.samples.begin(), again.samples.end());
   restarted.facts.segments.push_back(again.facts.segments.front());
+  restarted.facts.segments.back().segment = 1;
   restarted.facts.reported_tflops_per_gpu = 1678.6;
   restarted.summary = parser::summarize_run(restarted.samples, restarted.facts, {11, 44}, false);
   say_window(restarted);

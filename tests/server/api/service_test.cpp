@@ -279,6 +279,47 @@ TEST_F(Service, PagesOfNamedOriginsMayReadIt) {
   EXPECT_EQ(allowed({{"origin", "https://b.example"}}), "*");
 }
 
+TEST_F(Service, PagesOfNamedOriginsMayAskWithHeadersAndReadThem) {
+  const auto ask = [&](const std::string& method, const std::string& path,
+                       const std::string& origin, const std::string& wanted = "GET") {
+    http::Request request;
+    request.method = method;
+    request.path = request.target = path;
+    request.headers = {{"origin", origin},
+                       {"access-control-request-method", wanted},
+                       {"access-control-request-headers", "if-none-match"}};
+    return answer(request);
+  };
+  const std::string page = "https://a.example";
+  const std::string status = "/api/v1/status";
+  EXPECT_EQ(ask("OPTIONS", status, page).status, 405) << "none was named";
+  restart_api([&](ApiOptions& options) { options.cors_origins = {page}; });
+  const http::Response preflight = ask("OPTIONS", status, page);
+  EXPECT_EQ(preflight.status, 204);
+  EXPECT_EQ(header_named(preflight, "Access-Control-Allow-Origin"), page);
+  EXPECT_EQ(header_named(preflight, "Access-Control-Allow-Methods"), "GET, HEAD");
+  EXPECT_EQ(header_named(preflight, "Access-Control-Allow-Headers"),
+            "If-None-Match, Last-Event-ID");
+  EXPECT_EQ(header_named(preflight, "Vary"), "Origin");
+  for (const char* const method : {"GET", "HEAD"}) {
+    const http::Response read = ask(method, status, page);
+    EXPECT_EQ(header_named(read, "Access-Control-Allow-Origin"), page) << method;
+    EXPECT_EQ(header_named(read, "Access-Control-Expose-Headers"), "ETag, Link, Retry-After");
+  }
+  // Nothing else than reading is allowed, nobody else, and nothing that is not there.
+  const auto expect_refused = [&](const http::Response& response, int refusal) {
+    EXPECT_EQ(response.status, refusal);
+    EXPECT_EQ(header_named(response, "Access-Control-Allow-Origin"), "");
+    EXPECT_EQ(header_named(response, "Access-Control-Allow-Methods"), "");
+  };
+  expect_refused(ask("OPTIONS", status, "https://b.example"), 405);
+  expect_refused(ask("OPTIONS", "/api/v1/jobs", page, "POST"), 405);
+  expect_refused(ask("OPTIONS", "/api/v1/push/text", page), 405);
+  expect_refused(ask("OPTIONS", "/api/v1/nothing", page), 404);
+  restart_api([](ApiOptions& options) { options.cors_origins = {"*"}; });
+  EXPECT_EQ(header_named(ask("OPTIONS", status, page), "Access-Control-Allow-Origin"), "*");
+}
+
 TEST_F(Service, PagesOfNamedOriginsMayReadWhyARequestIsRefused) {
   fill();
   restart_api([](ApiOptions& options) { options.cors_origins = {"https://a.example"}; });

@@ -162,6 +162,31 @@ TEST_F(ComparingCommands, ACopyIsOneRunWhateverItsWindow) {
   EXPECT_THAT(stored.out, HasSubstr("the same bytes"));
 }
 
+TEST_F(ComparingCommands, CountSupersededRunsOfADatabaseWhenAsked) {
+  const auto ingest = [&] { return run({"ingest", "--once", "--db", "runs.db", "experiments"}); };
+  ASSERT_EQ(ingest().exit_code, 0);
+  const std::string log = experiment_log_path(grok(128), 11);
+  folder_.write(log, "written anew\n" + nemo_log(49));
+  ASSERT_EQ(ingest().exit_code, 0);
+  const auto ask = [&](const std::string& command, const std::string& include) {
+    return run({command, "--db", "runs.db", "--format", "json", "--include", include}).out;
+  };
+  for (const std::string command : {"compare", "scaling", "history"}) {
+    const auto runs_of_job = [&](const std::string& include) {
+      const std::string named = "\"job_id\": 11,";
+      const std::string out = ask(command, include);
+      std::size_t count = 0;
+      for (auto at = out.find(named); at != std::string::npos; at = out.find(named, at + 1)) {
+        ++count;
+      }
+      return count;
+    };
+    EXPECT_EQ(runs_of_job("traced"), 1U) << ask(command, "traced");
+    EXPECT_EQ(runs_of_job("superseded"), 2U) << ask(command, "superseded");
+    EXPECT_EQ(runs_of_job("all"), 2U) << command;
+  }
+}
+
 TEST_F(ComparingCommands, TwoThingsAreTwoSides) {
   const auto steady = [](const std::string& step_time_s) {
     const std::string key = "timing in s: ";

@@ -53,6 +53,7 @@ TEST(StepColumns, NamesWhatAStepsTimeHoldsBesideTraining) {
   columns.add(sample);
   const Json json = Json::parse(document_of(std::move(columns), 1));
   EXPECT_EQ(json["interruptions"], Json::parse(R"([null,"checkpoint,profile",null])"));
+  EXPECT_EQ(json["extra_fields"], Json::parse(R"({"timing_s/save_checkpoint":[null,0.5,null]})"));
 }
 
 // The same document, whatever the columns were held as in between.

@@ -70,7 +70,8 @@ export class RunListStore implements LiveListener {
 
   onRun(change: RunChange): void {
     const isShown = this.runs.value.some((run) => run.id === change.run_id);
-    if (isShown && change.kind !== "superseded") this.patches.add(change.run_id);
+    const isGone = change.kind === "superseded" || change.kind === "removed";
+    if (isShown && !isGone) this.patches.add(change.run_id);
     else this.reloads.add(0);
   }
 
