@@ -36,6 +36,11 @@ std::string speed_text(const std::string& name, const cpu::OpUse& use, const OpC
 
 }  // namespace
 
+std::string profile_begin_text(std::int64_t first_step) {
+  return text_of("llmb-step-runner profile: from step %lld on\n",
+                 static_cast<long long>(first_step));
+}
+
 std::string op_table_text(const cpu::OpTable& operations, std::int64_t first_step,
                           std::int64_t stop_step, double time_s, const OpCeilings& ceilings) {
   std::vector<std::pair<std::string, cpu::OpUse>> rows(operations.begin(), operations.end());

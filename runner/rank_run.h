@@ -203,6 +203,7 @@ class RankRun {
   void begin_profile(std::int64_t step) {
     profile_first_step_ = step;
     profiled_time_s_ = 0;
+    output_.log.write(profile_begin_text(step));
     ops_.begin_profile();
   }
 

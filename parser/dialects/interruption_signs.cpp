@@ -24,6 +24,9 @@ constexpr std::array kInterruptionSigns = {
     LineSign{"Capture range started in the application", InterruptionSign::profile_begun},
     LineSign{"Capture range ended in the application", InterruptionSign::profile_ended},
     LineSign{"Dumping profiler traces at step ", InterruptionSign::profile},
+    // llmb-step-runner, whose table comes after the last of them.
+    LineSign{"llmb-step-runner profile: from step ", InterruptionSign::profile_begun},
+    LineSign{"llmb-step-runner profile: steps ", InterruptionSign::profile_ended},
 };
 
 constexpr std::array kInterruptionLiterals = [] {

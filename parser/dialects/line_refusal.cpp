@@ -28,7 +28,8 @@ std::string_view line_refusal_explanation(LineRefusal reason) {
     case LineRefusal::iteration_not_read:
       return "The iteration is missing, or is no number that an iteration can be: no step.";
     case LineRefusal::step_time_not_read:
-      return "The step time is no number: the step counts, if at all, without its time.";
+      return "The step time is no number, or the line ends before it: the step counts, if at all, "
+             "without its time.";
     case LineRefusal::step_time_impossible:
       return "No step takes such a time (0, less, NaN or infinite): the step counts without it.";
     case LineRefusal::value_not_read:
@@ -40,7 +41,8 @@ std::string_view line_refusal_explanation(LineRefusal reason) {
     case LineRefusal::too_long:
       return "It is longer than 1 MiB: it was dropped unread.";
     case LineRefusal::nccl_trace_torn:
-      return "A line of an NCCL trace is torn by another process's line: the call is not counted.";
+      return "A line of an NCCL trace is torn by another process's line, or glued to it: a call "
+             "that is cut is not counted.";
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "parser/dialects/nccl_line.h"
 #include "parser/foundation/bounded_numbers.h"
 #include "parser/foundation/text_hash.h"
 #include "parser/lines/delimiters.h"
@@ -44,6 +45,10 @@ std::string_view process_of(std::string_view prefix) {
   return thread == std::string_view::npos ? name : name.substr(0, thread);
 }
 
+std::uint64_t process_hash_of(std::string_view prefix) {
+  return hash_text(process_of(prefix), 1);
+}
+
 }  // namespace
 
 NcclTraceReader::Outcome NcclTraceReader::read(std::string_view line) {
@@ -53,10 +58,11 @@ NcclTraceReader::Outcome NcclTraceReader::read(std::string_view line) {
     const std::size_t at = rest.find(kLiteral);
     if (at == std::string_view::npos) break;
     if (const auto call = read_nccl_call(rest)) {
-      add(*call, hash_text(process_of(call->process), 1));
+      const bool is_labelled = is_nccl_label(call->process);
+      add(*call, is_labelled ? std::optional(process_hash_of(call->process)) : std::nullopt);
       is_trace = true;
       rest = call->rest;
-      is_whole = is_whole && (rest.empty() || rest == "\x1b[0m");
+      is_whole = is_whole && is_labelled && (rest.empty() || rest == "\x1b[0m");
     } else {
       is_trace = is_trace || rest.find(kNcclInfo) < at;
       is_whole = false;
@@ -101,9 +107,9 @@ std::size_t NcclTraceReader::read_first_of_run(std::string_view lines) {
 
 std::size_t NcclTraceReader::read_and_learn(std::string_view lines, std::size_t prefix_length) {
   const std::string_view prefix = lines.substr(0, prefix_length);
-  // What read() would take for another line or another call.
+  // What read() would take for another line, another call, or one that follows other words.
   if (first_delimiter(prefix, 0, prefix.size()) != kNoDelimiter ||
-      prefix.find(kLiteral) != std::string_view::npos) {
+      prefix.find(kLiteral) != std::string_view::npos || !is_nccl_label(prefix)) {
     return 0;
   }
   const std::string_view text = lines.substr(prefix_length + kNcclInfo.size());
@@ -116,21 +122,22 @@ std::size_t NcclTraceReader::read_and_learn(std::string_view lines, std::size_t 
     return 0;
   }
   const std::size_t length = lines.size() - call.rest.size() + 1;
-  const std::size_t use = add(call, hash_text(process_of(prefix), 1));
+  const std::size_t use = add(call, process_hash_of(prefix));
   known_.learn(lines.substr(0, length), prefix_length,
                {use, use == kNcclUsesMax ? bytes_of(call) : 0});
   return length;
 }
 
-std::size_t NcclTraceReader::add(const NcclCall& call, std::uint64_t process_hash) {
+std::size_t NcclTraceReader::add(const NcclCall& call, std::optional<std::uint64_t> process_hash) {
   const std::size_t index = find_or_insert(call);
   ++counts_.calls[index];
   if (index == kNcclUsesMax) {
     counts_.other_bytes = bounded_sum(counts_.other_bytes, bytes_of(call));
   }
   has_changed_ = true;
-  if (index != kNcclUsesMax && trace_.uses[index].communicators_are_complete) {
-    see_communicator(index, hash_text(call.communicator, process_hash));
+  const bool is_kept = index != kNcclUsesMax && trace_.uses[index].communicators_are_complete;
+  if (is_kept && process_hash) {
+    see_communicator(index, hash_text(call.communicator, *process_hash));
   }
   return index;
 }

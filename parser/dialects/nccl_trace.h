@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,8 @@ class NcclTraceReader {
 
   enum class Outcome {
     no_trace,  // nothing of a trace in it
-    torn,      // a call that is cut, or glued to other text: the line may hold other things too
+    torn,      // a call that is cut, or glued to other text on either side: the line may hold
+               // other things too
     whole,     // a call and nothing else
   };
   Outcome read(std::string_view line);
@@ -46,7 +48,9 @@ class NcclTraceReader {
     std::vector<std::uint32_t> hashes;
     std::size_t newest = 0;
   };
-  std::size_t add(const NcclCall& call, std::uint64_t process_hash);  // its use, or kNcclUsesMax
+  // Its use, or kNcclUsesMax. Of a call behind other words its process is not known, and with it
+  // whose communicator it is.
+  std::size_t add(const NcclCall& call, std::optional<std::uint64_t> process_hash);
   std::size_t find_or_insert(const NcclCall& call);
   void see_communicator(std::size_t index, std::uint64_t hash);
   std::size_t read_first_of_run(std::string_view lines);

@@ -10,7 +10,9 @@ namespace {
 
 namespace grammar = step_line_grammar::nemo;
 
-constexpr std::array kLiterals = {grammar::kMarker};
+// Of a line that was wrapped before its last fields.
+constexpr std::string_view kTail = "| train_step_timing in s: ";
+constexpr std::array kLiterals = {grammar::kMarker, kTail};
 
 void assign(StepSample& sample, std::string_view name, const Number& number) {
   if (name == grammar::kStepTime) {
@@ -49,6 +51,11 @@ std::span<const std::string_view> NemoReader::literals() const {
 void NemoReader::read(const Record& record, StepLedger& ledger) {
   // Several records may be glued on one line.
   std::size_t begin = record.text.find(grammar::kMarker);
+  const auto& newest = ledger.newest();
+  const bool is_tail = begin == std::string_view::npos && newest && newest->loss;
+  if (is_tail && !newest->step_time_s && record.text.starts_with(kTail)) {
+    ledger.refuse_line(LineRefusal::step_time_not_read);
+  }
   while (begin != std::string_view::npos) {
     const std::size_t next = record.text.find(grammar::kMarker, begin + grammar::kMarker.size());
     read_one(record.text.substr(begin, next - begin), record.offset, ledger);
@@ -84,6 +91,9 @@ void NemoReader::read_one(std::string_view text, std::uint64_t offset, StepLedge
     ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }
+  // Programs without a timer print no time, but all print a loss before it.
+  const bool ends_early = !sample.step_time_s && !sample.loss && !ledger.log_ends_within();
+  if (ends_early && !unread.refusal()) unread.note(true, false);
   if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   ledger.add(std::move(sample));
   ledger.declare_last_iteration(*declared);

@@ -63,7 +63,12 @@ class StepLedger {
   void see_nccl_trace() { facts_.nccl_trace_seen = true; }
   // The log ends within a line, with this number: of a step that ends with it, it is left out where
   // it may be cut.
-  void see_unended(const UnendedNumber& number) { unended_ = number; }
+  void see_unended(const UnendedNumber& number) {
+    unended_ = number;
+    log_ends_within_ = true;
+  }
+  // Within the line that is being read: that it lacks its end is no fault of it.
+  bool log_ends_within() const { return log_ends_within_; }
   // A line that looked like a step cannot be read as one.
   void refuse_line(LineRefusal reason);
   std::int64_t lines_not_understood() const { return facts_.lines_not_understood; }
@@ -101,7 +106,8 @@ class StepLedger {
   // The newest steps one after the other that count as NaN by their gradient norm alone.
   std::int64_t nan_gradients_ = 0;
   StepMarks marks_;
-  UnendedNumber unended_;  // no part of the state: with it reading is over
+  UnendedNumber unended_;  // no part of the state, as the next: with them reading is over
+  bool log_ends_within_ = false;
   std::int64_t step_count_ = 0;
   std::int64_t failures_kept_ = 0;
   std::uint64_t newest_start_offset_ = 0;  // of a line that a program prints when it begins

@@ -12,6 +12,7 @@
 #include "parser/dialects/failure.h"
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/interruption_signs.h"
+#include "parser/dialects/nccl_line.h"
 #include "parser/dialects/nccl_trace.h"
 #include "parser/dialects/rank_reports.h"
 #include "parser/dialects/stated_configuration.h"
@@ -70,6 +71,7 @@ struct LogReader::Impl {
     return is_passed_over() ? bytes_read() : filter.committed_offset();
   }
   void read_line(const Line& line);
+  void read_words(const Line& line);
   // A trace is one such line after the other.
   std::size_t read_run(std::string_view lines) {
     return nccl.is_empty() ? 0 : nccl.read_run(lines);
@@ -87,8 +89,8 @@ struct LogReader::Impl {
     table.find(found, signs);
     return true;
   }
-  // `line` holds NcclTraceReader::kLiteral. True where it is a collective's, and nothing else.
-  bool read_nccl_trace(std::string_view line);
+  // `line` holds NcclTraceReader::kLiteral.
+  NcclTraceReader::Outcome read_nccl_trace(std::string_view line);
   void keep_refused(const Record& record, const RefusalCounts& before);
   void choose(std::size_t reader);
   void save_probe(StateWriter& state) const;
@@ -140,7 +142,17 @@ void LogReader::Impl::feed(std::string_view bytes) {
 
 void LogReader::Impl::read_line(const Line& line) {
   wanted.find_in(line.bytes, found, line.first_hit);
-  if (found.intersects(wanted.of_nccl_trace()) && read_nccl_trace(line.bytes)) return;
+  if (!found.intersects(wanted.of_nccl_trace())) return read_words(line);
+  const auto outcome = read_nccl_trace(line.bytes);
+  if (outcome == NcclTraceReader::Outcome::no_trace) return read_words(line);
+  if (outcome == NcclTraceReader::Outcome::whole) return;
+  const std::string others = without_nccl_calls(line.bytes);
+  wanted.find_in(others, found);
+  read_words({.bytes = others, .offset = line.offset, .first_hit = 0});
+}
+
+// `found`: what they hold.
+void LogReader::Impl::read_words(const Line& line) {
   const Record record{clean_line(line.bytes, scratch), line.offset};
   if (has_lost_bytes(line, record.text)) wanted.find_in(record.text, found);
   const std::int64_t steps_before = ledger.step_count();
@@ -226,11 +238,11 @@ void LogReader::Impl::read_aftermath(const Record& record) {
   ledger.add_event(std::move(event));
 }
 
-bool LogReader::Impl::read_nccl_trace(std::string_view line) {
+NcclTraceReader::Outcome LogReader::Impl::read_nccl_trace(std::string_view line) {
   const NcclTraceReader::Outcome outcome = nccl.read(line);
   const bool is_trace = outcome != NcclTraceReader::Outcome::no_trace;
   if (is_trace || line.find(kNcclInfo) != std::string_view::npos) ledger.see_nccl_trace();
-  return outcome == NcclTraceReader::Outcome::whole;
+  return outcome;
 }
 
 void LogReader::Impl::offer(const Record& record) {

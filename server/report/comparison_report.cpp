@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "parser/statistics/unknown_profile.h"
 #include "server/report/csv_line.h"
 #include "server/report/text_table.h"
 
@@ -42,6 +43,9 @@ std::string standing_of(const parser::RunStanding& standing, const parser::RunSu
   if (!summary.window_interruptions.empty()) {
     text = fmt::format("in its window {}", summary.window_interruptions);
     if (summary.steps_left_out > 0) text += fmt::format(" ({} left out)", summary.steps_left_out);
+  }
+  if (const auto words = parser::unknown_profile_words(summary); !words.empty()) {
+    text += (text.empty() ? "" : "; ") + std::string(words);
   }
   for (const parser::RunMarkReason& mark : standing.marks) {
     text += (text.empty() ? "" : ", ") + std::string(parser::run_mark_name(mark.mark));

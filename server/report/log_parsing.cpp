@@ -20,6 +20,7 @@
 #include "parser/result.h"
 #include "parser/statistics/judge_run.h"
 #include "parser/statistics/step_scatter.h"
+#include "parser/statistics/unknown_profile.h"
 #include "server/report/evidence_json.h"
 #include "server/report/log_source.h"
 #include "server/report/progress_line.h"
@@ -189,6 +190,7 @@ class LogParser {
     run.is_profiled = (log.may_have_profiles && has_profiles_beside(run)) ||
                       run.run_path.configuration.value("profile_enabled") == "true";
     run.steady_steps = parser::steady_steps_of(newest.newest_first());
+    parser::tell_unknown_profile(run.judgement.summary, run.is_profiled, options_.without);
     insight.report(run);
     if (!options_.keeps_samples) run.samples = {};
     return run;

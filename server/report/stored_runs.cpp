@@ -12,6 +12,7 @@
 #include "parser/foundation/instant.h"
 #include "parser/foundation/text.h"
 #include "parser/statistics/step_scatter.h"
+#include "parser/statistics/unknown_profile.h"
 #include "server/report/filter_values.h"
 #include "storage/tail_state.h"
 
@@ -69,6 +70,10 @@ parser::RunToJudge with_samples(storage::Reader& reader, const storage::RunRecor
   return log;
 }
 
+bool was_profiled(const storage::RunRecord& run) {
+  return run.is_profiled || run.configuration.value("profile_enabled") == "true";
+}
+
 }  // namespace
 
 parser::Result<parser::Judgement> judge_stored_run(storage::Reader& reader,
@@ -89,8 +94,10 @@ parser::Result<parser::Judgement> judge_stored_run(storage::Reader& reader,
   const auto found = reader.run(run.id);
   const storage::RunRecord& whole = found ? *found : run;
   const auto samples = reader.steps(run.id, window);
-  return parser::judge_window(catalog, with_samples(reader, whole, samples), std::move(assigned),
-                              options);
+  auto judgement = parser::judge_window(catalog, with_samples(reader, whole, samples),
+                                        std::move(assigned), options);
+  tell_unknown_profile(judgement.summary, was_profiled(run), options.without);
+  return judgement;
 }
 
 parser::Judgement judge_stored_run(storage::Reader& reader, const storage::RunRecord& run,

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "log_samples.h"
+#include "parser/dialects/nccl_line.h"
 
 namespace llmb::parser {
 namespace {
@@ -225,11 +226,12 @@ TEST(NcclTraceReader, KnownLinesCountAsNewOnes) {
 
 // The documents' own line has no host before it: it is read in a run as others are.
 TEST(NcclTraceReader, ReadsARunWhateverStandsBeforeItsLines) {
-  for (const std::string prefix : {"", "[7] ", "7: [7] ", "[11] ", "node-3:4711:4712 [7] "}) {
+  for (const std::string prefix : {"", "[7] ", "7: [7] ", "[71] ", "node-7:4711:4712 [7] "}) {
     std::string log;
     NcclTraceReader by_line;
     for (int i = 0; i < 300; ++i) {
-      const std::string own = i % 2 == 1 && !prefix.empty() ? "[1" + prefix.substr(1) : prefix;
+      std::string own = prefix;
+      if (i % 2 == 1 && !prefix.empty()) own.insert(prefix.find('7'), "1");
       const std::string whole =
           call(i % 2 == 0 ? "AllReduce" : "AllGather", 1 << (i % 5), "0x7f51");
       const std::string line = own + whole.substr(whole.find("NCCL INFO"));
@@ -240,6 +242,57 @@ TEST(NcclTraceReader, ReadsARunWhateverStandsBeforeItsLines) {
     EXPECT_EQ(by_run.read_run(log), log.size()) << prefix;
     EXPECT_EQ(by_run.take_snapshot(), by_line.take_snapshot()) << prefix;
   }
+}
+
+TEST(NcclLine, TellsALabelFromOtherWords) {
+  for (const std::string_view label :
+       {"", "[7] ", "n1:10:11 [0] ", "h\xc3\xb6st:1:2 [0] ", " 3: [3] ", "13: n-1:10:11 [3] ",
+        "[default3]:[3] ", "[rank3]: n1:1:2 [3] ", "(RayTrainWorker pid=615) n1:1:2 [3] ",
+        "2026-01-02T03:04:05.1Z n1:1:2 [3] ", "[2026-01-02 03:04:05] n1:1:2 [3] ",
+        "[1,7]<stdout>:n1:1:2 [7] ", "node-7: n1:1:2 [7] ", "worker-1  | [7] ", "\x1b[36m[7] ",
+        "0:  [0] "}) {
+    EXPECT_TRUE(is_nccl_label(label)) << label;
+  }
+  for (const std::string_view words :
+       {"Training epoch 0, iteration 1/49 | train_step_timing in s: 5.2[7] ",
+        "train_step_timing in s: 5.2node7:1:2 [7] ", "Out Of Memory", "srun: error: n1:1:2 [7] ",
+        "[7] nan[7] ", "n1:10 [0] ", "n1:10:11 [0]", "n1:10:11 [] ", "node7: task 3: Killed[7] "}) {
+    EXPECT_FALSE(is_nccl_label(words)) << words;
+  }
+}
+
+TEST(NcclLine, GivesTheWordsOfOthers) {
+  const std::string bare = kSend.substr(kSend.find("NCCL INFO"));
+  EXPECT_EQ(without_nccl_calls("it took 5.2[7] " + bare), "it took 5.2");
+  EXPECT_EQ(without_nccl_calls("it took 5.2node7:1:2 [7] " + bare), "it took 5.2");
+  EXPECT_EQ(without_nccl_calls("it took 5e-05eos-7:1:2 [7] " + bare), "it took 5e-05");
+  EXPECT_EQ(without_nccl_calls("2 MiBnode7:1:2 [7] " + bare), "2 MiBnode7");
+  EXPECT_EQ(without_nccl_calls("13: " + kSend + "it took 5.2"), "it took 5.2");
+  EXPECT_EQ(without_nccl_calls("a | b: 2[7] " + bare + " | c: 3" + kSend), "a | b: 2 | c: 3");
+  EXPECT_EQ(without_nccl_calls(kSend + kSend), "");
+  EXPECT_EQ(without_nccl_calls(kSend.substr(0, 90) + kSend), kSend.substr(0, 90) + "ubuntu");
+  EXPECT_EQ(without_nccl_calls("nothing: opCount of it"), "nothing: opCount of it");
+}
+
+// ENABLE_NCCLTRACE: all ranks write into the log that the steps are in.
+TEST(NcclTrace, LeavesTheWordsThatItIsGluedTo) {
+  const std::string bare = "[7] " + kSend.substr(kSend.find("NCCL INFO"));
+  const auto step = [](int iteration) {
+    return "Training epoch 0, iteration " + std::to_string(iteration) +
+           "/9 | lr: 1e-4 | reduced_train_loss: 2.5 | train_step_timing in s: 5.25";
+  };
+  std::string text;
+  for (int i = 0; i < 3; ++i) text += step(i) + (i == 1 ? kSend : bare) + "\n";
+  text += "srun: error: node7: task 3: Out Of Memory" + bare + "\n";
+  const ParsedLog log = parse_log(text);
+  ASSERT_EQ(log.samples.size(), 3U);
+  for (const StepSample& sample : log.samples) EXPECT_EQ(sample.step_time_s.value_or(0), 5.25);
+  ASSERT_EQ(log.facts.events.size(), 1U);
+  EXPECT_EQ(log.facts.events[0].cause, "host_oom_kill");
+  EXPECT_EQ(log.facts.events[0].line, "srun: error: node7: task 3: Out Of Memory");
+  ASSERT_EQ(log.facts.nccl.uses.size(), 1U);
+  EXPECT_EQ(log.facts.nccl.uses[0].calls, 4);
+  EXPECT_EQ(log.facts.nccl.torn_lines, 4);
 }
 
 TEST(NcclTrace, IsAPartOfTheLogsFacts) {

@@ -60,6 +60,22 @@ TEST(NemoLine, WithoutTimingIsAStepWithoutTime) {
   EXPECT_EQ(log.facts.lines_not_understood, 0);
 }
 
+// A terminal's copy, or a scheduler's: the rest stands on lines of its own.
+TEST(NemoLine, IsCountedWhereItEndsBeforeItsTime) {
+  const std::string line =
+      "Training epoch 0, iteration 3/49 | lr: 2.7e-06 | global_batch_size: 128 | global_step: 3 "
+      "| reduced_train_loss: 11.03 | train_step_timing in s: 7.38";
+  for (const std::size_t end :
+       {line.find(" |"), std::size_t{60}, line.find("| reduced"), line.find("| train_step")}) {
+    const ParsedLog log = parse_log(line.substr(0, end) + "\n" + line.substr(end) + "\n");
+    ASSERT_EQ(log.samples.size(), 1U) << end;
+    EXPECT_FALSE(log.samples[0].step_time_s) << end;
+    EXPECT_EQ(log.facts.lines_not_understood, 1) << end;
+  }
+  // Of a log that grows, or was cut, the last line has yet to end.
+  EXPECT_EQ(parse_log(line.substr(0, 60)).facts.lines_not_understood, 0);
+}
+
 TEST(NemoLine, ResolutionIsThatOfFourSignificantDigits) {
   const auto resolution = [](const std::string& time) {
     const ParsedLog log =

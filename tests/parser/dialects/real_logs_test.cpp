@@ -114,7 +114,9 @@ TEST_F(RealLogs, HoldExactlyTheirSteps) {
     EXPECT_EQ(log.samples.size(), expected.step_count);
     EXPECT_EQ(log.facts.declared_last_iteration, expected.declared);
     EXPECT_EQ(log.facts.segments.size(), expected.segment_count);
-    EXPECT_EQ(log.facts.lines_not_understood, 0);
+    // Whoever copied it cut its last line before the step time.
+    const bool is_cut = name.ends_with("nemo-issue14850-qwen3-30b-srunlabel.log");
+    EXPECT_EQ(log.facts.lines_not_understood, is_cut ? 1 : 0);
     EXPECT_EQ(log.facts.bytes_read, std::filesystem::file_size(path));
     if (log.samples.empty()) continue;
     EXPECT_EQ(log.samples.front().iteration, expected.first_iteration);

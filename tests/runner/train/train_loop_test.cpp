@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 #include "parser/dialects/stated_configuration.h"
 #include "parser/reader/log_reader.h"
 #include "parser/statistics/run_summary.h"
+#include "parser/step_interruption.h"
 #include "runner/cpu/parallel_for.h"
 #include "tests/runner/train/tiny_run.h"
 
@@ -156,6 +158,12 @@ TEST(TrainLoop, ProfilesAWindowOperationByOperation) {
   EXPECT_THAT(run.log, HasSubstr("communication and other"));
   const auto configuration = parser::stated_configuration(parser::parse_log(run.log).facts);
   EXPECT_EQ(configuration.value("profile_enabled"), "true");
+  // The parser knows them, and the step that the table is written in.
+  std::vector<std::int64_t> profiled;
+  for (const parser::StepSample& sample : parser::parse_log(run.log).samples) {
+    if (!interruptions_of(sample).empty()) profiled.push_back(sample.iteration);
+  }
+  EXPECT_THAT(profiled, testing::ElementsAre(2, 3, 4));
 }
 
 TEST(TrainLoop, RepeatsToTheBit) {
