@@ -77,6 +77,7 @@ std::vector<storage::RunId> newest_of(std::vector<const storage::FailureLine*> l
   });
   if (lines.size() > kNodeRunsMax) lines.resize(kNodeRunsMax);
   std::vector<storage::RunId> runs;
+  runs.reserve(lines.size());
   for (const storage::FailureLine* const line : lines) runs.push_back(line->run);
   return runs;
 }
