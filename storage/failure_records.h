@@ -41,8 +41,7 @@ struct FailureLine {
   std::string began_at;
   std::string cause;
   std::string line;
-  std::optional<std::int64_t> rank = {};
-  std::vector<std::string> others = {};  // lines of the other failures of its attempt
+  std::string node;  // parser::node_of_failure(); empty: none is named
 };
 
 struct FailureCounts {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "parser/dialects/failure_class.h"
+#include "parser/dialects/failure_node.h"
 #include "storage/listed_marks.h"
 #include "storage/run_filter_terms.h"
 #include "storage/run_rows.h"
@@ -94,19 +95,18 @@ struct ToldEvent {
   std::optional<std::int64_t> rank;
 };
 
-// Takes the first of its cause out of an attempt's, and the lines of the others. False: there is
-// none of it.
+// Takes the first of its cause out of an attempt's. False: there is none of it.
 bool take_first_of_cause(std::vector<ToldEvent> attempt, FailureLine& failure) {
   const auto first = std::find_if(attempt.begin(), attempt.end(), [&](const ToldEvent& event) {
     return event.cause == failure.cause;
   });
   if (first == attempt.end()) return false;
   failure.line = std::move(first->line);
-  failure.rank = first->rank;
-  failure.others.clear();
+  std::vector<std::string> others;
   for (auto event = attempt.begin(); event != attempt.end(); ++event) {
-    if (event != first) failure.others.push_back(std::move(event->line));
+    if (event != first) others.push_back(std::move(event->line));
   }
+  failure.node = parser::node_of_failure({failure.cause, failure.line, first->rank, others});
   return true;
 }
 
@@ -133,7 +133,7 @@ std::vector<FailureLine> read_failure_lines(Connection& connection, const RunFil
     std::string cause = select.read_text();
     if (id != run.run) {
       end_run();
-      run = {id, std::move(began_at), std::move(cause), {}};
+      run = {id, std::move(began_at), std::move(cause), {}, {}};
     }
     ToldEvent event;
     event.cause = select.read_text();

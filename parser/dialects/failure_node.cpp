@@ -42,10 +42,18 @@ bool is_one_of(std::string_view cause, const auto& causes) {
   return std::find(causes.begin(), causes.end(), cause) != causes.end();
 }
 
-// SIGTERM: another task had failed, or somebody ended the step.
+// SIGTERM, by itself or as a shell passes it on: another task had failed, or somebody ended the
+// step.
 bool was_ended_by_another(std::string_view srun_line) {
-  return srun_line.find(": Terminated") != std::string_view::npos;
+  return srun_line.find(": Terminated") != std::string_view::npos ||
+         trimmed(srun_line).ends_with(": Exited with exit code 143");
 }
+
+// What kernels tell of; "ERROR kernel: RuntimeError: …" and "Triton kernel: CUDA error: …" are a
+// program's.
+constexpr auto kToldByKernels = std::to_array<std::string_view>(
+    {"gpu_hardware_error", "gpu_process_error", "host_oom_kill", "segmentation_fault",
+     "file_system_error", "illegal_memory_access", "disk_full_or_quota"});
 
 std::string_view node_of_srun(std::string_view line) {
   static const RE2 of_task(R"(\bsrun: error: ([A-Za-z0-9][\w.-]{0,127}): tasks? [\d,-]+: )");
@@ -63,29 +71,40 @@ std::string_view node_of_nccl(std::string_view line) {
 }
 
 // Of a name that stands before a rank's label, and no sentence: with a digit, and a letter first.
-// A role ("worker-2", "trainer/0") is no node.
+// A role, a count or a stream ("worker-2", "step12", "stderr0") is no node.
 std::string_view node_of_label(std::string_view line) {
   static const RE2 of_label(
-      R"(^([A-Za-z][A-Za-z_.-]*\d[\w.-]{0,120})(?:: ?| ?\| ?| )\[?[Rr]ank ?\d+\]?:)");
-  constexpr auto kRoles =
-      std::to_array<std::string_view>({"worker", "trainer", "task", "rank", "pod", "job"});
+      R"(^([A-Za-z][A-Za-z_.-]*\d[\w.-]{0,120})(?:: ?| ?\| ?| )\[[Rr]ank ?\d+\]:)");
+  constexpr auto kOthers = std::to_array<std::string_view>(
+      {"worker", "trainer", "task", "rank", "pod", "job", "step", "iter", "iteration", "epoch",
+       "replica", "actor", "stage", "attempt", "stdout", "stderr", "v"});
   const std::string_view node = first_group(of_label, line);
-  return holds_one_of(node, kRoles) ? std::string_view() : node;
+  const std::string_view word = node.substr(0, length_of_run(node, 0, is_letter));
+  const bool is_other = std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view other) {
+    return equal_but_for_case(word, other);
+  });
+  return is_other ? std::string_view() : node;
 }
 
-// What only says it of the node itself, wherever that stands in the line.
-std::string_view node_that_is_named(std::string_view line) {
+std::string_view node_of_kernel(std::string_view line) {
+  constexpr auto kOfPrograms = std::to_array<std::string_view>({"Error: ", "CUDA error"});
+  if (holds_one_of(line, kOfPrograms)) return {};
   // Without a time before it only a name with a digit: "Triton kernel: …" is a sentence.
   static const RE2 of_kernel(R"(^([A-Za-z][A-Za-z_.-]*\d[\w.-]{0,120}) kernel(?:\[\d+\])?: )");
   static const RE2 of_kernel_log(
       R"(\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]? ([A-Za-z][\w.-]{0,127}) kernel(?:\[\d+\])?: )");
+  const auto node = first_group(of_kernel, line);
+  return node.empty() ? first_group(of_kernel_log, line) : node;
+}
+
+// What only says it of the node itself, wherever that stands in the line.
+std::string_view node_that_is_named(std::string_view line) {
   static const RE2 of_mpi(
       R"(^\[([A-Za-z][\w.-]{0,127}):\d+\] (?:\*\*\* Process received|Signal: ))");
   static const RE2 of_mpirun(R"(\bon node ([A-Za-z0-9][\w.-]{0,127}) exited on signal )");
   static const RE2 of_megatron(R"(, node ([A-Za-z][\w.-]{0,127}), device \d)");
   static const RE2 of_megatron_before(R"(\bDevice: \d+, node: ([A-Za-z][\w.-]{0,127}))");
-  for (const RE2* const pattern :
-       {&of_kernel, &of_kernel_log, &of_mpi, &of_mpirun, &of_megatron, &of_megatron_before}) {
+  for (const RE2* const pattern : {&of_mpi, &of_mpirun, &of_megatron, &of_megatron_before}) {
     if (const auto node = first_group(*pattern, line); !node.empty()) return node;
   }
   return {};
@@ -102,13 +121,14 @@ bool holds_task(std::string_view tasks, std::int64_t task) {
   return false;
 }
 
-// Where a task is a launcher of several ranks, a rank's number is not its task's.
+// Where a task is a launcher of several ranks (torchrun, DeepSpeed's, Accelerate's), a rank's
+// number is not its task's.
 bool has_launchers_for_tasks(std::span<const std::string> lines) {
-  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-    return line.find("elastic") != std::string_view::npos ||
-           line.find("torchrun") != std::string_view::npos ||
-           line.find("local_rank: ") != std::string_view::npos;
-  });
+  constexpr auto kOfLaunchers = std::to_array<std::string_view>(
+      {"elastic", "torchrun", "local_rank", "launch.py:", "exits with return code",
+       "Killing subprocess", "accelerate"});
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](std::string_view line) { return holds_one_of(line, kOfLaunchers); });
 }
 
 std::string_view node_of_rank(std::int64_t rank, std::span<const std::string> lines) {
@@ -133,6 +153,9 @@ std::string_view node_of_failure(const ToldFailure& failure) {
   if (line.find(" NCCL WARN ") != std::string_view::npos) {
     if (holds_one_of(line, kOfTwoNodes)) return {};
     if (const auto node = node_of_nccl(line); !node.empty()) return node;
+  }
+  if (is_one_of(failure.cause, kToldByKernels)) {
+    if (const auto node = node_of_kernel(line); !node.empty()) return node;
   }
   if (const auto node = node_that_is_named(line); !node.empty()) return node;
   if (!is_one_of(failure.cause, kOfOneNode)) return {};

@@ -18,7 +18,7 @@ struct ToldFailure {
   std::string_view cause;  // its class
   std::string_view line;   // as printed
   std::optional<std::int64_t> rank = {};
-  // Lines of the other failures of its attempt.
+  // Lines of the other failures of its attempt, of those that are kept: one of a cause.
   std::span<const std::string> others = {};
 };
 

@@ -1,5 +1,7 @@
 #include "parser/dialects/line_weight.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <array>
 
@@ -114,9 +116,8 @@ constexpr auto kWarnings = std::to_array<std::string_view>(
      " marked for remapping"});
 
 // As a chain of jobs begins its next, or a script's next attempt.
-constexpr auto kOfEarlierRuns =
-    std::to_array<std::string_view>({"revious attempt", "revious submission", "revious container",
-                                     "revious job", "yesterday", " days ago"});
+constexpr auto kOfEarlierRuns = std::to_array<std::string_view>(
+    {"revious attempt", "revious submission", "revious container", "revious job"});
 
 // At whatever level.
 constexpr auto kGoesOn = std::to_array<std::string_view>({"trying again", "(retrying after "});
@@ -267,11 +268,21 @@ bool says_what_it_does_instead(std::string_view line) {
   return holds_one_of(line, kUses) && holds_one_of(line, kInstead);
 }
 
-// "(attempt 1: n9 lost, DUE TO NODE FAILURE; attempt 2: uncorrectable ECC error on n9)".
+// "(attempt 1: n9 lost, DUE TO NODE FAILURE; attempt 2: uncorrectable ECC error on n9)"; not the
+// tries of one call: "OSError: cannot load x (attempt 1: ConnectionError; attempt 2: …".
 bool sums_up_attempts(std::string_view line) {
-  const std::size_t first = line.find("ttempt 1: ");
-  return first != std::string_view::npos &&
-         line.find("ttempt 2: ", first) != std::string_view::npos;
+  const std::string_view text = trimmed(line);
+  if (!text.starts_with("(attempt 1: ") && !text.starts_with("attempt 1: ")) return false;
+  return text.find("ttempt 2: ") != std::string_view::npos;
+}
+
+// "brigadier: yesterday: srun: error: …", "<-- of 3 days ago, before the update": somebody's own
+// note. A path may hold the word, and an exception may say how old a file is.
+bool is_dated_back(std::string_view line) {
+  static const RE2 dated(R"(\byesterday: |\byesterday\)|(?:--|\() ?(?:of |from )?\d+ days ago\b)");
+  const bool may_be = line.find("yesterday") != std::string_view::npos ||
+                      line.find(" days ago") != std::string_view::npos;
+  return may_be && RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), dated);
 }
 
 }  // namespace
@@ -285,7 +296,7 @@ bool is_last_word(std::string_view line) {
 }
 
 bool tells_of_an_earlier_run(std::string_view line) {
-  return holds_one_of(line, kOfEarlierRuns) || sums_up_attempts(line);
+  return holds_one_of(line, kOfEarlierRuns) || sums_up_attempts(line) || is_dated_back(line);
 }
 
 bool tells_that_it_goes_on(std::string_view line) {
@@ -299,7 +310,7 @@ LineWeight weight_of(std::string_view line) {
   if (is_echo(line) || holds_one_of(line, kEchoes)) return LineWeight::echo;
   const std::string_view text = trimmed(line);
   // "[E socket.cpp:922] … timed out … trying again."
-  if (holds_one_of(line, kGoesOn)) return LineWeight::warning;
+  if (holds_one_of(line, kGoesOn) && !holds_one_of(line, kGivesUp)) return LineWeight::warning;
   if (holds_one_of(line, kEnds)) return LineWeight::warning;
   if (has_glog_level(text, "EF") || is_last_word(line)) return LineWeight::statement;
   if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||

@@ -36,17 +36,8 @@ bool is_line_end(std::string_view text) {
   return text.starts_with('\n') || text.starts_with('\r');
 }
 
-// "host:pid" of "host:pid:tid [0] ": the threads of a process share its communicators.
-std::string_view process_of(std::string_view prefix) {
-  const std::size_t bracket = prefix.rfind(" [");
-  if (bracket == std::string_view::npos) return prefix;
-  const std::string_view name = prefix.substr(0, bracket);
-  const std::size_t thread = name.rfind(':');
-  return thread == std::string_view::npos ? name : name.substr(0, thread);
-}
-
 std::uint64_t process_hash_of(std::string_view prefix) {
-  return hash_text(process_of(prefix), 1);
+  return hash_text(nccl_process(prefix), 1);
 }
 
 }  // namespace
@@ -135,8 +126,11 @@ std::size_t NcclTraceReader::add(const NcclCall& call, std::optional<std::uint64
     counts_.other_bytes = bounded_sum(counts_.other_bytes, bytes_of(call));
   }
   has_changed_ = true;
-  const bool is_kept = index != kNcclUsesMax && trace_.uses[index].communicators_are_complete;
-  if (is_kept && process_hash) {
+  if (index == kNcclUsesMax) return index;
+  NcclUse& use = trace_.uses[index];
+  if (!process_hash) {
+    use.communicators_are_complete = false;
+  } else if (use.communicators_are_complete || has_room_for_communicators(index)) {
     see_communicator(index, hash_text(call.communicator, *process_hash));
   }
   return index;
@@ -167,6 +161,11 @@ std::size_t NcclTraceReader::find_or_insert(const NcclCall& call) {
   return trace_.uses.size() - 1;
 }
 
+bool NcclTraceReader::has_room_for_communicators(std::size_t index) const {
+  return communicators_[index].hashes.size() < kCommunicatorsMax &&
+         communicators_kept_ < kAllCommunicatorsMax;
+}
+
 void NcclTraceReader::see_communicator(std::size_t index, std::uint64_t hash) {
   Communicators& known = communicators_[index];
   std::vector<std::uint32_t>& hashes = known.hashes;
@@ -180,7 +179,7 @@ void NcclTraceReader::see_communicator(std::size_t index, std::uint64_t hash) {
   const auto found = std::find(hashes.begin(), hashes.end(), wanted);
   known.newest = static_cast<std::size_t>(found - hashes.begin());
   if (found != hashes.end()) return;
-  if (hashes.size() == kCommunicatorsMax || communicators_kept_ == kAllCommunicatorsMax) {
+  if (!has_room_for_communicators(index)) {
     known.newest = 0;
     trace_.uses[index].communicators_are_complete = false;
     return;

@@ -49,9 +49,10 @@ class NcclTraceReader {
     std::size_t newest = 0;
   };
   // Its use, or kNcclUsesMax. Of a call behind other words its process is not known, and with it
-  // whose communicator it is.
+  // whose communicator it is: the count of its use is then a lower bound.
   std::size_t add(const NcclCall& call, std::optional<std::uint64_t> process_hash);
   std::size_t find_or_insert(const NcclCall& call);
+  bool has_room_for_communicators(std::size_t index) const;
   void see_communicator(std::size_t index, std::uint64_t hash);
   std::size_t read_first_of_run(std::string_view lines);
   std::size_t read_and_learn(std::string_view lines, std::size_t prefix_length);

@@ -14,8 +14,8 @@ namespace llmb::parser {
 enum class ConfigSource { llmb_config, experiment_name, path, log_content };
 std::string_view config_source_name(ConfigSource source);
 std::optional<ConfigSource> config_source_from_name(std::string_view name);
-// The same for a reader: no path names a GPU type, so that one of a path is what --gpu-type says,
-// or a root's gpu_type. It is kept, and pushed, as a path's.
+// The same for a reader. A GPU type whose source is `path` came from --gpu-type or a root's
+// gpu_type, for no path names one; it is kept, and pushed, as a path's.
 std::string_view told_source_name(std::string_view key, ConfigSource source);
 
 struct ConfigValue {

@@ -31,7 +31,7 @@ struct HistoryChange {
     std::optional<std::string> before;  // nothing: not stated
     std::optional<std::string> after;
     // No run of the level before has the later value, and none of the new level the earlier one.
-    // What is else differs within a level, too, and did not make the change.
+    // False: runs of one level differ in it, too, so that it alone did not make the change.
     bool parts_levels = true;
   };
   std::vector<Difference> differences;

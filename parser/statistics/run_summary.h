@@ -88,8 +88,9 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
                          std::optional<Silence> silence = {},
                          const StepInterruptionSet& without = {});
 
-// Of an incomplete one: it shows no failure and reached its declared last iteration, so only the
-// window holds more than it was to do (five steps under an NCCL trace, 25 under a profiler).
+// Of an incomplete one: it shows no failure and reached its declared last iteration. What its
+// window lacks was not to be run (five steps under an NCCL trace, 25 under a profiler), or stands
+// in no line of this log.
 bool has_run_all_steps(const RunSummary& summary);
 
 // nemotron4-25.04, Load Checkpoint: "Training will run for 1 step after checkpoint has been

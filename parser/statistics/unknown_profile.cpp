@@ -6,7 +6,7 @@ namespace llmb::parser {
 namespace {
 
 constexpr std::string_view kWords =
-    "profiled, but no line tells which steps of the window were: none is left out for it";
+    "profiled, and no line tells of a profiled step of the window: none is left out for it";
 
 }  // namespace
 

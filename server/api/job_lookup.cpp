@@ -38,8 +38,8 @@ void require_cluster(const Context& context) {
   if (context.options.dispatcher != nullptr && context.options.jobs != nullptr) return;
   if (context.options.reads_only) {
     throw RequestError(501, "Jobs are only shown",
-                       "This server only reads the database: it shows jobs, and neither submits "
-                       "and cancels them nor reads their logs. The one whose configuration names "
+                       "This server only reads the database: it shows jobs, but does not submit or "
+                       "cancel them, nor read their logs. The server whose configuration names "
                        "the jobs' cluster does.");
   }
   throw RequestError(

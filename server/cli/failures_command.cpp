@@ -26,10 +26,10 @@ constexpr const char* kFailuresFooter = R"(Examples:
   llmb-report failures --format json | jq '.nodes[:10]'
 
 What is counted:
-  Runs that have ended, or hang, by what ended them, by cluster, and by the node that the failure's
-  line names as where it happened: of few failures one does, and none of those that other ranks
-  saw. json has the days, weeks or months, too. A run is of the day on which it was launched, or
-  first seen.
+  Runs that have ended, or hang, by what ended them, by cluster, and by the node where it happened,
+  where the failure's line names it, or srun does for its rank; none is named for what other ranks
+  saw, nor for what all ranks meet. json has the days, weeks or months, too. A run is of the day on
+  which it was launched, or first seen.
   Complete runs with a failure behind their data are complete: their results stand.
 
 Exit status: 0 when a run has ended, 1 when none has, 2 for bad arguments.)";

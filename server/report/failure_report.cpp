@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "parser/dialects/failure_node.h"
 #include "parser/foundation/instant.h"
 
 namespace llmb::report {
@@ -87,14 +86,12 @@ void add_nodes(const storage::FailureCounts& counts, FailureReport& report) {
   std::map<std::string, FailureReport::Node> nodes;
   std::map<std::string, std::vector<const storage::FailureLine*>> lines;
   for (const storage::FailureLine& line : counts.lines) {
-    const std::string name(
-        parser::node_of_failure({line.cause, line.line, line.rank, line.others}));
-    if (name.empty()) continue;
-    FailureReport::Node& node = nodes[name];
-    node.node = name;
+    if (line.node.empty()) continue;
+    FailureReport::Node& node = nodes[line.node];
+    node.node = line.node;
     node.counted.add({1, line.run, line.began_at});
     ++node.causes[line.cause];
-    lines[name].push_back(&line);
+    lines[line.node].push_back(&line);
   }
   report.nodes = most_first<FailureReport::Node>(std::move(nodes), kCountedRuns);
   report.nodes_are_of_all = counts.lines_are_of_all;

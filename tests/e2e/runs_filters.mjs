@@ -189,26 +189,34 @@ describe("the filters of runs", () => {
       await rows(page).first().waitFor();
       await page.clock.install();
       const field = page.getByLabel("name or path");
-      // Both before the pause is over that typing waits for.
-      const typeAndClick = (label) =>
-        page.evaluate((wanted) => {
+      const type = () =>
+        page.evaluate(() => {
           const input = document.querySelector(".field-text input");
           input.value = "gpus";
           input.dispatchEvent(new Event("input", { bubbles: true }));
+        });
+      const click = (label) =>
+        page.evaluate((wanted) => {
           const all = [...document.querySelectorAll("main button")];
           all.find((button) => button.innerText.trim().startsWith(wanted)).click();
         }, label);
+      // The page has drawn what was typed, and the pause is not over that typing waits for.
+      const typeAndClick = async (label) => {
+        await type();
+        await page.clock.runFor(100);
+        await click(label);
+        await page.clock.runFor(1_000);
+      };
       const searchIs = (search) => page.waitForURL((url) => url.search === search);
       await typeAndClick("Step time");
-      await page.clock.runFor(1_000);
       await searchIs("?q=gpus&dtype=fp8&sort=step_time_s_mean");
       await field.fill("");
       await page.clock.runFor(1_000);
       await searchIs("?dtype=fp8&sort=step_time_s_mean");
       await typeAndClick("Clear filters");
-      await page.clock.runFor(1_000);
       await searchIs("?sort=step_time_s_mean");
       assert.equal(await field.inputValue(), "");
+      // At once, as real time passes, too: what is typed is not to become a step of its own.
       await page.evaluate(() => {
         const input = document.querySelector(".field-text input");
         input.value = "gpus";

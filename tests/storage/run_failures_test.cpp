@@ -178,25 +178,24 @@ TEST_F(FailureLines, AreOfTheAttemptThatEndedTheRun) {
               ElementsAre("n1"));
 }
 
-// They may say where it was; those of an attempt before or after are of another failure.
-TEST_F(FailureLines, HaveTheOthersOfTheirAttempt) {
+// By what else its attempt says; what was said before or after is of another failure.
+TEST_F(FailureLines, NameTheNodeThatTheirAttemptNames) {
   auto batch = ended_batch(root_, 1, RunStatus::failed, "cuda_oom", "2026-01-01T00:00:00Z");
   const auto add = [&](std::string_view cause, const char* line, std::int64_t rank) {
     batch.facts.events.push_back(
         {parser::LogEvent::Kind::failure, std::string(cause), line, 1, 0, rank});
   };
-  add("task_exited", "before", 1);
+  add("task_exited", "srun: error: gpu-01: tasks 0-31: Exited with exit code 1", 1);
   add(parser::kRestarted, "again", 1);
   add("python_traceback", "head", 19);
   add("cuda_oom", "first", 19);
   add("cuda_oom", "second", 20);
-  add("task_exited", "end", 3);
+  add("task_exited", "srun: error: gpu-03: tasks 16-23: Exited with exit code 1", 3);
   write(batch);
   const FailureCounts found = counts();
   ASSERT_EQ(found.lines.size(), 1U);
   EXPECT_EQ(found.lines[0].line, "first");
-  EXPECT_EQ(found.lines[0].rank, 19);
-  EXPECT_THAT(found.lines[0].others, ElementsAre("head", "second", "end"));
+  EXPECT_EQ(found.lines[0].node, "gpu-03");
 }
 
 class FailurePlans : public testing::Test {

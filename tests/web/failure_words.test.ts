@@ -94,5 +94,7 @@ test("runs that did all they were to do are told from those that stopped", () =>
     ...{ newest_run: 9, newest_began_at: "2026-01-01T00:00:00Z", share: 0.5 },
   };
   assert.equal(unexplainedWords(one), "no failure found; 7 did all their steps");
+  const single = { ...one, all_steps_run: 1 };
+  assert.equal(unexplainedWords(single), "no failure found; 1 did all its steps");
   assert.equal(unexplainedWords({ ...one, all_steps_run: 0 }), "no failure found");
 });

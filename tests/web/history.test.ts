@@ -165,7 +165,12 @@ test("a change says how much, and with what", () => {
   assert.equal(
     causeWords({ ...change, differences: [release] }),
     "Nothing that is known of the configuration changed with it. " +
-      "Other runs of a level differ in it, too: release from 25.12 to 25.10.",
+      "This differs among runs of one level, too, and did not make the change: " +
+      "release from 25.12 to 25.10.",
+  );
+  assert.match(
+    causeWords({ ...change, differences: [release, { ...release, key: "dtype" }] }),
+    /\. These differ among runs of one level, too, and did not make the change: /,
   );
   assert.match(newestWords(weekly([2, 2])), /^Its level never changed/);
   assert.match(newestWords(slowed), /^The newest runs are on this level/);

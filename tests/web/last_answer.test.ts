@@ -40,6 +40,19 @@ test("a question that is given up leaves what is shown", async () => {
   assert.deepEqual([last.value.value, last.problem.value, last.isOldFor("b")], [1, null, true]);
 });
 
+test("an answer that comes late does not stand over that to a newer question", async () => {
+  const last = new LastAnswer<number>();
+  let tell = (_: number) => {};
+  let refuse = (_: unknown) => {};
+  const older = last.ask("a", () => new Promise<number>((resolve) => (tell = resolve)), kNever);
+  const failing = last.ask("a", () => new Promise<number>((_, no) => (refuse = no)), kNever);
+  await last.ask("a", async () => 3, kNever);
+  tell(1);
+  refuse(new TypeError("no answer"));
+  await Promise.all([older, failing]);
+  assert.deepEqual([last.value.value, last.problem.value], [3, null]);
+});
+
 // Answers all that is asked of a run, but for windows that hold "refused".
 function serveRun(): void {
   globalThis.fetch = (async (input: unknown) => {
@@ -66,4 +79,8 @@ test("a run's figures go where those of the window that was chosen do not come",
   assert.deepEqual([store.statistics.value, store.metrics.value], [null, null]);
   assert.equal(store.windowProblem.value?.title, "Bad request");
   assert.equal(store.isWindowOld.value, false);
+  const next = store.setWindow("30-40");
+  assert.equal(store.windowProblem.value, null, "it is of the window before");
+  await next;
+  assert.equal(store.statistics.value?.window, "30-40");
 });

@@ -88,6 +88,27 @@ test("many lines are shown in part, until more are wanted", async () => {
   assert.equal(asked.length, 2);
 });
 
+test("no question asks for more lines than the server gives at once", async () => {
+  const pieces = [0, 1_000, 2_000].map((from) => ({
+    lines: linesFrom(from, 200),
+    next_offset: from + 1_000,
+  }));
+  const asked = serve(...pieces, { lines: linesFrom(3_000, 400), size_bytes: 9_000 });
+  const search = new LogSearch(1);
+  await search.find("a");
+  for (let at = 0; at < 3; at += 1) await search.goOn();
+  assert.equal(search.found.value.lines.length, 1_000);
+  // The log grows twice, and what is looked at anew holds most of the lines.
+  const grown = { lines: linesFrom(3_000, 500), next_offset: 4_000 };
+  const more = serve(grown, { lines: linesFrom(4_000, 1) }, { lines: linesFrom(4_000, 2) });
+  await search.goOn();
+  await search.goOn();
+  const limits = [...asked, ...more].map((query) => Number(query.get("limit")));
+  assert.ok(limits.every((limit) => limit > 0 && limit <= 500), String(limits));
+  assert.equal(search.found.value.lines.length, 1_102);
+  assert.equal(search.found.value.phase, "done");
+});
+
 test("what cannot be asked is said, and asked again from where it stopped", async () => {
   serve({ lines: linesFrom(0, 1), next_offset: 1_000 });
   const search = new LogSearch(1);

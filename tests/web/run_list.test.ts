@@ -102,3 +102,60 @@ test("rows of the same list stay where it cannot be asked for anew", async () =>
   await turns();
   assert.equal(store.runs.value.length, 100);
 });
+
+test("a list that could not be asked for anew is scrolled in as before", async () => {
+  const asked = serve();
+  const store = await loaded(asked);
+  void store.load(stateOf("pick=3"));
+  void store.load(stateOf("pick=3,4")); // gives the one before up
+  asked.at(-1)?.answer({ title: "Too busy", detail: "" }, 400);
+  await turns();
+  const before = asked.length;
+  void store.ensure(150);
+  await turns();
+  assert.equal(asked.length, before + 1);
+  assert.equal(asked.at(-1)?.query.get("cursor"), "of the first list");
+  asked.at(-1)?.answer(page(101, 200, null));
+  await turns();
+  assert.deepEqual([store.runs.value.length, store.problem.value], [300, null]);
+});
+
+test("a list that was refused has no cursor of the one before", async () => {
+  const asked = serve();
+  const store = await loaded(asked);
+  void store.load(stateOf("status=failed"));
+  asked.at(-1)?.answer(kRefused, 400);
+  await turns();
+  const before = asked.length;
+  await store.ensure(150);
+  assert.equal(asked.length, before);
+});
+
+test("no rows do not pass for the answer to the next choice, nor does its problem", async () => {
+  const asked = serve();
+  const store = new RunListStore();
+  void store.load(stateOf("status=failed"));
+  asked.at(-1)?.answer({ ...page(1, 0, null), total: 0 });
+  await turns();
+  assert.equal(store.phase.value, "ready");
+  void store.load(stateOf("status=x"));
+  asked.at(-1)?.answer(kRefused, 400);
+  await turns();
+  assert.equal(store.phase.value, "error");
+  void store.load(stateOf("status=failed"));
+  assert.deepEqual([store.phase.value, store.problem.value], ["loading", null]);
+  asked.at(-1)?.answer({ ...page(1, 0, null), total: 0 });
+  await turns();
+  void store.load(stateOf(""));
+  assert.equal(store.phase.value, "loading");
+  asked.at(-1)?.answer(page(1, 100, "next"));
+  await turns();
+  assert.equal(store.phase.value, "ready");
+  void store.load(stateOf("status=x"));
+  asked.at(-1)?.answer(kRefused, 400);
+  await turns();
+  assert.deepEqual([store.phase.value, store.problem.value?.title], ["error", "Bad request"]);
+  void store.load(stateOf("")); // its rows were dropped
+  assert.deepEqual([store.phase.value, store.problem.value], ["loading", null]);
+  assert.equal(store.isOld.value, false);
+});

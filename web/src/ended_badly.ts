@@ -1,5 +1,6 @@
 // Runs that ended badly: that are over and not complete, or hang, whatever their status, but for
-// those that did all that they were to do. One word for them wherever the pages speak of such runs, and one way to their list. Pure.
+// those that did all that they were to do. One word for them wherever the pages speak of such runs,
+// and one way to their list. Pure.
 import type { Run } from "./api/types";
 import { setSelection, type HistorySelection } from "./state/history";
 

@@ -21,7 +21,8 @@ export const unexplainedRunsOf = (state: ListState, status: string) =>
 
 // "no failure found; 7 did all their steps"
 export function unexplainedWords({ all_steps_run: done }: Failures["unexplained"][number]): string {
-  return `no failure found${done > 0 ? `; ${formatCount(done)} did all their steps` : ""}`;
+  if (done === 0) return "no failure found";
+  return `no failure found; ${formatCount(done)} did all ${done === 1 ? "its" : "their"} steps`;
 }
 
 export function nodesLeftOutWords(leftOut: number): string {

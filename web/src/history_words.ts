@@ -161,7 +161,9 @@ export function causeWords({ differences }: HistoryChange): string {
     parting.length === 0
       ? "Nothing that is known of the configuration changed with it."
       : `What changed with it: ${words(parting)}.`,
-    others.length > 0 && `Other runs of a level differ in it, too: ${words(others)}.`,
+    others.length > 0 &&
+      `${others.length === 1 ? "This differs" : "These differ"} among runs of one level, too, ` +
+        `and did not make the change: ${words(others)}.`,
   ]
     .filter(Boolean)
     .join(" ");

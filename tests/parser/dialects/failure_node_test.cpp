@@ -88,11 +88,29 @@ TEST(FailureNode, IsNotThatOfTheRankThatCameFirstWithWhatAllMeet) {
 
 // With torchrun in each task rank 2 is of the first node, and task 2 is the third.
 TEST(FailureNode, IsNotTakenFromTheNumberOfATaskThatStartsRanks) {
-  const std::vector<std::string> ends = {
-      "E0805 04:33:58.201000 1880 torch/distributed/elastic/multiprocessing/api.py:874] failed "
-      "(exitcode: 1) local_rank: 2 (pid: 1933) of binary: /usr/bin/python",
-      "srun: error: gpu-03: task 2: Exited with exit code 1"};
-  EXPECT_EQ(node_of_failure({.cause = "cuda_oom", .line = "words", .rank = 2, .others = ends}), "");
+  for (const char* const launcher :
+       {"E0805 04:33:58.201000 1880 torch/distributed/elastic/multiprocessing/api.py:874] failed "
+        "(exitcode: 1) local_rank: 2 (pid: 1933) of binary: /usr/bin/python",
+        "[2025-01-02 03:04:05,1] [ERROR] [launch.py:325:sigkill_handler] ['python3', 'train.py'] "
+        "exits with return code = 1"}) {
+    const std::vector<std::string> ends = {launcher,
+                                           "srun: error: gpu-03: task 2: Exited with exit code 1"};
+    EXPECT_EQ(node_of_failure({.cause = "cuda_oom", .line = "words", .rank = 2, .others = ends}),
+              "")
+        << launcher;
+  }
+}
+
+// Roles, counts and streams have numbers, too; and a program may speak of its kernels.
+TEST(FailureNode, IsNoOtherWordBeforeALabelOrAKernel) {
+  for (const char* const line :
+       {"Worker-2: [rank3]: torch.OutOfMemoryError: x", "step12 [rank3]: CUDA error: x",
+        "v2.1 [rank3]: CUDA error: x", "replica-2 | [rank3]: CUDA error: x",
+        "stdout0: [rank3]: CUDA error: x", "2026-01-02 03:04:05 Triton kernel: CUDA error: x",
+        "[03:04:05] ERROR kernel: RuntimeError: x"}) {
+    EXPECT_EQ(node_of("illegal_memory_access", line), "") << line;
+  }
+  EXPECT_EQ(node_of("cuda_oom", "dgx-pod3-n7: [rank3]: torch.OutOfMemoryError: x"), "dgx-pod3-n7");
 }
 
 // A scheduler ends a job by its first node; a list is no node.
@@ -105,6 +123,7 @@ TEST(FailureNode, IsNoneWhereTheLineNamesAnotherThing) {
         "Linux kernel: 5.15", "ERROR: Triton2 kernel: no image",
         "worker-2: [rank3]: RuntimeError: CUDA error: invalid argument",
         "trainer/0 [rank3]: RuntimeError: CUDA error", "12:03:11 [rank3]: RuntimeError",
+        "srun: error: gpu-01: task 0: Exited with exit code 143",
         "torch.OutOfMemoryError: CUDA out of memory", ""}) {
     EXPECT_EQ(node_of("task_killed", line), "") << line;
   }

@@ -61,7 +61,11 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "coordination service with status: DEADLINE_EXCEEDED: Barrier timed out. Id: "
         "[Init]Shutdown",
         "note: previous job 12 of this chain CANCELLED DUE TO TIME LIMIT (expected)",
-        "[INFO] data: ValueError: x, skipping it"}) {
+        "[INFO] data: ValueError: x, skipping it",
+        "brigadier: yesterday: srun: error: Node failure on n7 (job 22); replaced mainboard",
+        "n7 dmesg since boot: NVRM: Xid: 79, fallen off the bus.  <-- of 3 days ago, swapped since",
+        "(attempt 1: n9 lost, DUE TO NODE FAILURE; attempt 2: uncorrectable ECC error on n9)",
+        "n7 kernel: NVRM: Xid (PCI:0000:4e:00): 63, Row Remapper: New row marked for remapping"}) {
     EXPECT_EQ(weight_of(line), LineWeight::warning) << line;
   }
 }
@@ -114,6 +118,10 @@ TEST(LineWeight, OfEverythingElseIsAStatement) {
         "UserWarning: CUDA initialization: Unexpected error from cudaGetDeviceCount(). Error 802",
         "[WARNING] [RankMonitorServer:34] Did not get subsequent heartbeat. Waited 9.00 seconds.",
         "    torch.OutOfMemoryError: CUDA out of memory",
+        "FileNotFoundError: No such file or directory: '/lustre/yesterday/run/tokens.bin'",
+        "RuntimeError: /ckpt is from 12 days ago: CUDA out of memory",
+        "OSError: Can't load tokenizer (attempt 1: ConnectionError; attempt 2: ConnectionError)",
+        "NCCL WARN NET/IB : unhandled system error (retrying after 5 s), giving up",
         "slurmstepd: error: *** STEP 1.0 ***"}) {
     EXPECT_EQ(weight_of(line), LineWeight::statement) << line;
   }

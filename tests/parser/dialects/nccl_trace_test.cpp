@@ -89,6 +89,32 @@ TEST(NcclTraceReader, CountsTornLinesAndKeepsWhatIsWholeOnThem) {
   EXPECT_EQ(trace.uses[0].calls, 3);
 }
 
+// A stamp is another on each line; the process is the same.
+TEST(NcclTraceReader, KnowsTheProcessBehindLabelsThatNobodyKnows) {
+  NcclTraceReader reader;
+  for (const std::string label : {"", "INFO ", "alpha: ", "2026-01-02T03:04:05+0000 ",
+                                  "2026-01-02T03:04:06+0000 ", "2026-01-02T03:04:07Z ", "\t"}) {
+    const std::string line = label + call("AllReduce", 1, "0xa") + "\n";
+    EXPECT_EQ(reader.read_run(line), line.size()) << label;
+  }
+  const NcclTrace trace = reader.take_snapshot();
+  EXPECT_EQ(trace.torn_lines, 0);
+  EXPECT_EQ(trace.uses.at(0).communicator_count, 1);
+  EXPECT_TRUE(trace.uses.at(0).communicators_are_complete);
+}
+
+TEST(NcclTraceReader, SaysThatItCannotTellWhoseACommunicatorIs) {
+  NcclTraceReader reader;
+  EXPECT_EQ(reader.read("some words " + call("AllReduce", 1, "0xa")), Outcome::torn);
+  NcclTrace trace = reader.take_snapshot();
+  EXPECT_EQ(trace.uses.at(0).communicator_count, 0);
+  EXPECT_FALSE(trace.uses.at(0).communicators_are_complete);
+  EXPECT_EQ(reader.read(call("AllReduce", 1, "0xa")), Outcome::whole);
+  trace = reader.take_snapshot();
+  EXPECT_EQ(trace.uses.at(0).communicator_count, 1);  // the others are counted as before
+  EXPECT_FALSE(trace.uses.at(0).communicators_are_complete);
+}
+
 TEST(NcclTraceReader, StaysBounded) {
   NcclTraceReader reader;
   for (int i = 0; i < 1000; ++i) reader.read(call("AllReduce", i, "0xa"));
@@ -245,18 +271,40 @@ TEST(NcclTraceReader, ReadsARunWhateverStandsBeforeItsLines) {
 }
 
 TEST(NcclLine, TellsALabelFromOtherWords) {
-  for (const std::string_view label :
-       {"", "[7] ", "n1:10:11 [0] ", "h\xc3\xb6st:1:2 [0] ", " 3: [3] ", "13: n-1:10:11 [3] ",
-        "[default3]:[3] ", "[rank3]: n1:1:2 [3] ", "(RayTrainWorker pid=615) n1:1:2 [3] ",
-        "2026-01-02T03:04:05.1Z n1:1:2 [3] ", "[2026-01-02 03:04:05] n1:1:2 [3] ",
-        "[1,7]<stdout>:n1:1:2 [7] ", "node-7: n1:1:2 [7] ", "worker-1  | [7] ", "\x1b[36m[7] ",
-        "0:  [0] "}) {
+  for (const std::string_view label : {"",
+                                       "[7] ",
+                                       "n1:10:11 [0] ",
+                                       "h\xc3\xb6st:1:2 [0] ",
+                                       " 3: [3] ",
+                                       "13: n-1:10:11 [3] ",
+                                       "[default3]:[3] ",
+                                       "[rank3]: n1:1:2 [3] ",
+                                       "(RayTrainWorker pid=615) n1:1:2 [3] ",
+                                       "2026-01-02T03:04:05.1Z n1:1:2 [3] ",
+                                       "[2026-01-02 03:04:05] n1:1:2 [3] ",
+                                       "[1,7]<stdout>:n1:1:2 [7] ",
+                                       "node-7: n1:1:2 [7] ",
+                                       "worker-1  | [7] ",
+                                       "\x1b[36m[7] ",
+                                       "0:  [0] ",
+                                       "INFO n1:1:2 [7] ",
+                                       "alpha: n1:1:2 [7] ",
+                                       "10.0.0.7: n1:1:2 [7] ",
+                                       "[1,mpirank:0,algo-1]<stdout>:n1:1:2 [7] ",
+                                       "[1,0]<stdout> :n1:1:2 [7] ",
+                                       "2026-01-02T03:04:05+0000 n1:1:2 [7] ",
+                                       "Nov 20 12:01:31 hexa03 python: n1:1:2 [7] ",
+                                       "\tn1:1:2 [7] "}) {
     EXPECT_TRUE(is_nccl_label(label)) << label;
   }
   for (const std::string_view words :
        {"Training epoch 0, iteration 1/49 | train_step_timing in s: 5.2[7] ",
         "train_step_timing in s: 5.2node7:1:2 [7] ", "Out Of Memory", "srun: error: n1:1:2 [7] ",
-        "[7] nan[7] ", "n1:10 [0] ", "n1:10:11 [0]", "n1:10:11 [] ", "node7: task 3: Killed[7] "}) {
+        "[7] nan[7] ", "n1:10 [0] ", "n1:10:11 [0]", "n1:10:11 [] ", "node7: task 3: Killed[7] ",
+        "Killed n1:1:2 [7] ", "RuntimeError: n1:1:2 [7] ", "SIGKILL: n1:1:2 [7] ",
+        "Traceback (most recent call last): n1:1:2 [7] ", "iteration 1/49 | n1:1:2 [7] ",
+        "loss: n1:1:2 [7] ", "50%|## | 5/10 [00:10<00:10, 2.1s/it] n1:1:2 [7] ",
+        "in s: 5.2node7:1:2 [7] ", "2 MiBnode7:1:2 [7] ", "some words n1:1:2 [7] "}) {
     EXPECT_FALSE(is_nccl_label(words)) << words;
   }
 }
@@ -270,8 +318,33 @@ TEST(NcclLine, GivesTheWordsOfOthers) {
   EXPECT_EQ(without_nccl_calls("13: " + kSend + "it took 5.2"), "it took 5.2");
   EXPECT_EQ(without_nccl_calls("a | b: 2[7] " + bare + " | c: 3" + kSend), "a | b: 2 | c: 3");
   EXPECT_EQ(without_nccl_calls(kSend + kSend), "");
-  EXPECT_EQ(without_nccl_calls(kSend.substr(0, 90) + kSend), kSend.substr(0, 90) + "ubuntu");
+  EXPECT_EQ(without_nccl_calls("it took 7.31e3node:1:2 [7] " + bare), "it took 7.31");
+  EXPECT_EQ(without_nccl_calls("it took 7.31e+03node:1:2 [7] " + bare), "it took 7.31e+03");
   EXPECT_EQ(without_nccl_calls("nothing: opCount of it"), "nothing: opCount of it");
+}
+
+// Wherever it was cut, so long as its label is whole.
+TEST(NcclLine, TakesOffACallThatIsCutAtTheEnd) {
+  const std::string words = "torch.OutOfMemoryError: CUDA out of memory. ";
+  const std::size_t first = kSend.find(": opCount ") + std::string_view(": opCount ").size();
+  for (std::size_t length = first; length <= kSend.size(); ++length) {
+    const std::string cut = kSend.substr(0, length);
+    EXPECT_EQ(without_nccl_calls(cut), "") << length;
+    EXPECT_EQ(without_nccl_calls(words + cut), words + "ubuntu") << length;
+    EXPECT_EQ(without_nccl_calls(words + cut + kSend), words + "ubuntu") << length;
+  }
+  const std::string other = kSend.substr(0, 90) + "Training epoch 0, iteration 1/9";
+  EXPECT_EQ(without_nccl_calls(other), other);
+  const std::string mixed = "NCCL INFO Send: opCount 3 was the last";
+  EXPECT_EQ(without_nccl_calls(mixed), mixed);
+}
+
+TEST(NcclTrace, LeavesTheFailureThatACutCallIsGluedTo) {
+  const ParsedLog log = parse_log(
+      "torch.OutOfMemoryError: CUDA out of memory. node7:1:2 [0] NCCL INFO AllReduce: opCount 1 "
+      "sendb\n");
+  ASSERT_EQ(log.facts.events.size(), 1U);
+  EXPECT_EQ(log.facts.events[0].cause, "cuda_oom");
 }
 
 // ENABLE_NCCLTRACE: all ranks write into the log that the steps are in.

@@ -20,9 +20,9 @@ TEST(UnknownProfile, IsToldWhereItIsAskedForAndNoStepIsKnown) {
   const StepInterruptionSet profile = {StepInterruption::profile};
   const RunSummary summary = told("checkpoint: 20", true, profile);
   EXPECT_EQ(summary.status_reason,
-            "as it was; profiled, but no line tells which steps of the window were: none is left "
+            "as it was; profiled, and no line tells of a profiled step of the window: none is left "
             "out for it");
-  EXPECT_TRUE(unknown_profile_words(summary).starts_with("profiled, but"));
+  EXPECT_TRUE(unknown_profile_words(summary).starts_with("profiled, and"));
   EXPECT_EQ(told("", false, profile).status_reason, "as it was");
   EXPECT_EQ(told("", true, {StepInterruption::checkpoint}).status_reason, "as it was");
   EXPECT_EQ(told("checkpoint: 20; profile: 21", true, profile).status_reason, "as it was");

@@ -36,7 +36,7 @@ export function FailureBars({ failures }: { failures: Failures }) {
   return (
     <figure class="plot-card failure-bars" ref={figure}>
       <figcaption>
-        Runs by the {period} of their launch, {period}s of UTC{" "}
+        Runs by the {period} of their launch, in UTC{" "}
         <span class="readout" aria-hidden="true">
           {pointed && periodWords(period, pointed)}
         </span>
@@ -44,7 +44,10 @@ export function FailureBars({ failures }: { failures: Failures }) {
       <svg
         viewBox={`0 0 ${width} ${kHeight}`}
         role="img"
-        aria-label={`Runs that ended, by ${period} of their launch in UTC; the table below has the numbers`}
+        aria-label={
+          `Runs that ended, by ${period} of their launch in UTC; ` +
+          "the table below has the numbers"
+        }
         onPointerLeave={() => setAt(null)}
       >
         {ticks.map((tick) => (
@@ -129,7 +132,13 @@ export function PeriodTable({ failures: { period, periods } }: { failures: Failu
       <summary>Table of the {period}s</summary>
       <Table
         name={`Runs by ${period}`}
-        heads={[`${period} of launch, UTC`, "#ended", "#failed", "#not complete, no failure found", "#complete"]}
+        heads={[
+          `${period} of launch, UTC`,
+          "#ended",
+          "#failed",
+          "#not complete, no failure found",
+          "#complete",
+        ]}
         rows={periods
           .filter(({ ended }) => ended > 0)
           .map((one) => [

@@ -64,7 +64,9 @@ export function BoardPage() {
     <>
       <div class="page-head">
         <h1>Board</h1>
-        <p class="count">every published result, and {clusterWords(answer.isOld ? null : answers)} against it</p>
+        <p class="count">
+          every published result, and {clusterWords(answer.isOld ? null : answers)} against it
+        </p>
         <Views />
       </div>
       <UnknownKeys />

@@ -24,7 +24,14 @@ import {
   verdictWords,
 } from "../verdict_words";
 import { place } from "../state/location";
-import { excessOf, excessWords, kPicksMax, kPicksMin, readPicks, strangerWords } from "../state/picks";
+import {
+  excessOf,
+  excessWords,
+  kPicksMax,
+  kPicksMin,
+  readPicks,
+  strangerWords,
+} from "../state/picks";
 import { nameOfGroup, readSides, sidesComplaints, sidesParameters } from "../state/sides";
 import { unknownKeyWords } from "../state/unknown_keys";
 import { DecidingCommands } from "./compare_commands";

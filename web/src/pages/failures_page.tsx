@@ -51,7 +51,8 @@ export function FailuresPage() {
   const answer = useAnswer(
     `failures ${query}`,
     (abort) => fetchFailures(query, abort),
-    // With its log's growth a run may have come to its end; that of a run in training tells nothing.
+    // With its log's growth a run may have come to its end; the growth of a run in training tells
+    // nothing.
     (_, kind) => (kind === "grown" ? "later" : true),
   );
   const failures = answer.value.value;
@@ -214,10 +215,10 @@ function NewestOfNode({ of: node }: { of: Failures["nodes"][number] }) {
         <span class="sub wraps">
           before it{" "}
           {earlier.map((run, i) => (
-            <>
+            <span key={run}>
               {i > 0 && ", "}
               <a href={`/runs/${run}`}>{run}</a>
-            </>
+            </span>
           ))}
           {node.runs > node.newest_runs.length && " …"}
         </span>
@@ -248,7 +249,8 @@ function Nodes({ failures }: { failures: Failures }) {
       )}
       {nodes.length > 0 && (
         <p class="window-note">
-          As the logs name them: the line of the failure itself, or Slurm's word of the rank's end.
+          As the logs name them: in the failure's own line, or where Slurm says that the rank's task
+          ended.
           {leftOut > 0 && ` ${nodesLeftOutWords(leftOut)}`}
           {!areOfAll && " Read are those of the 10,000 failed runs that were stored last."}
         </p>

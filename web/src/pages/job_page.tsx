@@ -13,7 +13,7 @@ import { TokenField } from "../parts/token_field";
 import { UnknownKeys } from "../parts/unknown_keys";
 import { Ago, breakable, Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
-import { jobsAreOnlyShown } from "../state/jobs";
+import { jobsAreOn } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
 import { JobLogTail } from "./job_log";
 
@@ -25,6 +25,7 @@ export function JobPage({ id }: { id: number }) {
     (job) => job === id,
   );
   const job = answer.value.value;
+  const areOn = jobsAreOn() === true; // not before the service has told: it may only show jobs
   usePageTitle(`Job ${job?.job_id ?? id}`);
   return (
     <>
@@ -42,12 +43,8 @@ export function JobPage({ id }: { id: number }) {
         <>
           <Head job={job} />
           <Progress job={job} />
-          {!isOver(job.state) && !jobsAreOnlyShown() && (
-            <Cancel job={job} onDone={answer.refresh} />
-          )}
-          {(job.runs.length > 0 || logWords(job).comes) && !jobsAreOnlyShown() && (
-            <JobLogTail job={job} />
-          )}
+          {!isOver(job.state) && areOn && <Cancel job={job} onDone={answer.refresh} />}
+          {(job.runs.length > 0 || logWords(job).comes) && areOn && <JobLogTail job={job} />}
           <Submitted job={job} />
         </>
       )}

@@ -13,6 +13,7 @@ import {
 } from "../format";
 import { otherMfu } from "../mfu_words";
 import { Figure } from "../parts/figure";
+import { Loading } from "../parts/panels";
 import { Answered, LoadingAnew } from "../parts/pending";
 import { WindowForm } from "../parts/window_form";
 
@@ -35,6 +36,7 @@ export function RunWindow(props: Props) {
         <WindowForm label="window" chosen={chosen} usual={run.window} onChoose={onChoose} />
       </div>
       {isOld && <LoadingAnew what="the figures" />}
+      {!statistics && !problem && <Loading what="the figures" />}
       {problem && !isOld && (
         <p class="field-problem" role="alert">
           {problem.title}: {problem.detail}

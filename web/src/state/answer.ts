@@ -25,25 +25,32 @@ export class LastAnswer<T> {
   readonly problem = signal<Problem | null>(null);
   private asked = "";
   private answered = "";
+  private turn = 0; // of the question asked last
+  private answeredTurn = 0; // of the newest question that was answered
 
   isOldFor(question: string): boolean {
     return this.value.value !== null && this.answered !== question;
   }
 
   // Where it cannot be answered, a value of the question before is dropped: nothing would say any
-  // more that it is none of this one. One of the same question stays below the problem.
+  // more that it is none of this one. One of the same question stays below the problem. Where two
+  // are on their way at once, the answer to the older one never stands over that to the newer one.
   async ask(question: string, askFor: AskFor<T>, abort: AbortSignal): Promise<void> {
     if (question !== this.asked) this.problem.value = null;
     this.asked = question;
+    this.turn += 1;
+    const { turn } = this;
     try {
       const value = await askFor(abort);
+      if (turn < this.answeredTurn) return;
+      this.answeredTurn = turn;
       this.answered = question;
       batch(() => {
         this.value.value = value;
         this.problem.value = null;
       });
     } catch (error) {
-      if (isAbort(error)) return;
+      if (isAbort(error) || turn < this.answeredTurn) return;
       batch(() => {
         if (this.isOldFor(question)) this.value.value = null;
         this.problem.value = asProblem(error);

@@ -5,6 +5,7 @@ import { asProblem, fetchRunLogMatches, isAbort, type Problem } from "../api/cli
 import type { LogLine } from "../api/types";
 
 const kLinesAtOnce = 200; // until the reader asks for more
+const kLinesAsked = 500; // the server's own limit for one question
 
 export interface Found {
   // "partial": the reader stopped it, or there may be more than what is shown.
@@ -92,7 +93,7 @@ export class LogSearch {
     const kept = before.lines.filter(({ offset }) => offset < from);
     const query = new URLSearchParams(this.query);
     query.set("from", String(from));
-    query.set("limit", String(enough - kept.length));
+    query.set("limit", String(Math.min(enough - kept.length, kLinesAsked)));
     const answer = await fetchRunLogMatches(this.id, query, request.signal);
     request.signal.throwIfAborted();
     this.lastFrom = from;

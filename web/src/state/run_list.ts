@@ -39,7 +39,8 @@ export class RunListStore implements LiveListener {
   private request: AbortController | null = null;
   private nextCursor: string | null = null;
   private wanted = 0; // rows, from the first one
-  private shownKey = ""; // of the list that the rows are of
+  private shownKey = ""; // of the list that the rows are of; empty: none was answered
+  private shownCursor: string | null = null; // to what follows the rows shown
   private isExtending = false;
   // Shown when events were lost: their revisions may be those of another database.
   private outdated: ReadonlySet<Run> = new Set();
@@ -50,7 +51,14 @@ export class RunListStore implements LiveListener {
   async load(state: ListState): Promise<void> {
     this.state = state;
     this.wanted = 0;
-    this.isOld.value = this.runs.value.length > 0 && listKey(state) !== this.shownKey;
+    const isOther = listKey(state) !== this.shownKey;
+    const hasRows = this.runs.value.length > 0;
+    batch(() => {
+      this.isOld.value = isOther && hasRows;
+      if (!isOther) return;
+      this.problem.value = null;
+      this.phase.value = hasRows ? "ready" : "loading"; // no rows would pass for this one's answer
+    });
     await this.loadFirst(kFirstRuns);
   }
 
@@ -156,6 +164,7 @@ export class RunListStore implements LiveListener {
     const once = new Map(runs.map((run) => [run.id, run]));
     const shown = this.newest(once);
     this.nextCursor = last.next_cursor;
+    this.shownCursor = last.next_cursor;
     const isEnd = last.next_cursor === null;
     this.checkOrder(once, shown);
     batch(() => {
@@ -179,8 +188,14 @@ export class RunListStore implements LiveListener {
   }
 
   // Rows of another filter or order do not stay below the problem: they would pass for this one's.
+  // Those that stay can be scrolled in as before.
   private tell(error: unknown): void {
     if (isAbort(error)) return;
+    if (this.state && listKey(this.state) !== this.shownKey) {
+      this.shownKey = "";
+      this.shownCursor = null;
+    }
+    this.nextCursor = this.shownCursor;
     batch(() => {
       if (this.isOld.value) this.runs.value = [];
       this.isOld.value = false;

@@ -53,7 +53,10 @@ export class RunPageStore implements LiveListener {
   async setWindow(window: string): Promise<void> {
     if (window === this.window) return;
     this.window = window;
-    this.isWindowOld.value = this.statistics.value !== null && window !== this.shownWindow;
+    batch(() => {
+      this.windowProblem.value = null; // it is of the window before
+      this.isWindowOld.value = this.statistics.value !== null && window !== this.shownWindow;
+    });
     await this.loadWindow();
   }
 

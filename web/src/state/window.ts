@@ -1,4 +1,5 @@
-// A Window as the page reads and writes it: "11-44", a closed range of iterations, or "7", one.
+// A Window as the page reads it: "11-44", a closed range of iterations, or "7", one; and as it and
+// the API write it: "11-44", "7-7".
 
 export interface IterationWindow {
   first: number;
@@ -16,7 +17,7 @@ export function parseWindow(text: string): IterationWindow | null {
 }
 
 export function windowText({ first, last }: IterationWindow): string {
-  return first === last ? String(first) : `${first}-${last}`;
+  return `${first}-${last}`;
 }
 
 export function windowProblem(text: string): string | null {
@@ -26,7 +27,7 @@ export function windowProblem(text: string): string | null {
     : "Give one iteration, two with a hyphen between them, such as 11-44, or last for the last step.";
 }
 
-// What the API is asked for: "11-44", "7", "last", or nothing for the usual window. Null: none of them.
+// What the API is asked for: "11-44", "last", or nothing for the usual window. Null: none of them.
 export function askedWindow(text: string): string | null {
   const wanted = text.trim().toLowerCase();
   if (wanted === "" || wanted === "last") return wanted;
