@@ -89,43 +89,36 @@ std::vector<EndedRuns> read_ended(Connection& connection, const RunFilter& filte
   return all;
 }
 
-struct ToldEvent {
-  std::string cause;
-  std::string line;
-  std::optional<std::int64_t> rank;
-};
-
-// Takes the first of its cause out of an attempt's. False: there is none of it.
-bool take_first_of_cause(std::vector<ToldEvent> attempt, FailureLine& failure) {
-  const auto first = std::find_if(attempt.begin(), attempt.end(), [&](const ToldEvent& event) {
-    return event.cause == failure.cause;
-  });
-  if (first == attempt.end()) return false;
-  failure.line = std::move(first->line);
-  std::vector<std::string> others;
-  for (auto event = attempt.begin(); event != attempt.end(); ++event) {
-    if (event != first) others.push_back(std::move(event->line));
+// The first of this cause in the newest attempt that has one: what an earlier attempt failed by was
+// overcome, and what comes behind the first followed from it. Null: there is none.
+const parser::LogEvent* ending_event(std::string_view cause,
+                                     const std::vector<parser::LogEvent>& events) {
+  const parser::LogEvent* ending = nullptr;
+  bool is_first_of_attempt = true;
+  for (const parser::LogEvent& event : events) {
+    if (parser::begins_anew(event.cause)) {
+      is_first_of_attempt = true;
+    } else if (event.cause == cause && std::exchange(is_first_of_attempt, false)) {
+      ending = &event;
+    }
   }
-  failure.node = parser::node_of_failure({failure.cause, failure.line, first->rank, others});
-  return true;
+  return ending;
 }
 
-// Of each run the first of its cause in the newest attempt that has one: what an earlier attempt
-// failed by was overcome, and what comes behind the first followed from it.
 std::vector<FailureLine> read_failure_lines(Connection& connection, const RunFilter& filter) {
   const Question question = lines_question(connection.dialect(), filter);
   Statement select(connection, question.sql);
   question.where.bind(select);
   std::vector<FailureLine> lines;
   FailureLine run;
-  std::vector<ToldEvent> attempt;  // in the order of the log
-  bool has_line = false;
-  const auto end_attempt = [&] {
-    has_line |= take_first_of_cause(std::exchange(attempt, {}), run);
-  };
+  std::vector<parser::LogEvent> events;  // in the order of the log
   const auto end_run = [&] {
-    end_attempt();
-    if (std::exchange(has_line, false)) lines.push_back(std::move(run));
+    if (const parser::LogEvent* const ending = ending_event(run.cause, events)) {
+      run.line = ending->line;
+      run.node = parser::node_of_failure(*ending, events);
+      lines.push_back(std::move(run));
+    }
+    events.clear();
   };
   while (select.step()) {
     const RunId id = select.read_integer();
@@ -135,15 +128,11 @@ std::vector<FailureLine> read_failure_lines(Connection& connection, const RunFil
       end_run();
       run = {id, std::move(began_at), std::move(cause), {}, {}};
     }
-    ToldEvent event;
+    parser::LogEvent event;
     event.cause = select.read_text();
     event.line = select.read_text();
     event.rank = select.read_optional_integer();
-    if (parser::begins_anew(event.cause)) {
-      end_attempt();
-    } else {
-      attempt.push_back(std::move(event));
-    }
+    events.push_back(std::move(event));
   }
   end_run();
   return lines;

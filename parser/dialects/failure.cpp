@@ -10,6 +10,7 @@
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/fields.h"
 #include "parser/dialects/line_weight.h"
+#include "parser/foundation/utf8.h"
 #include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
@@ -80,7 +81,7 @@ std::string_view cause_of(const FailureSign& sign, std::string_view text, std::s
 std::string_view shortened_line(std::string_view line) {
   if (line.size() <= kLineBytesMax) return line;
   std::size_t end = kLineBytesMax;
-  while (end > kLineBytesMax - 4 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+  while (end > kLineBytesMax - 4 && is_continuation_byte(line[end])) --end;
   return line.substr(0, end);
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "parser/dialects/failure_class.h"
 #include "parser/foundation/parse_number.h"
 #include "parser/foundation/text.h"
 #include "parser/lines/line_prefix.h"
@@ -42,27 +44,34 @@ bool is_one_of(std::string_view cause, const auto& causes) {
   return std::find(causes.begin(), causes.end(), cause) != causes.end();
 }
 
-// SIGTERM, by itself or as a shell passes it on: another task had failed, or somebody ended the
-// step.
-bool was_ended_by_another(std::string_view srun_line) {
-  return srun_line.find(": Terminated") != std::string_view::npos ||
-         trimmed(srun_line).ends_with(": Exited with exit code 143");
-}
-
 // What kernels tell of; "ERROR kernel: RuntimeError: …" and "Triton kernel: CUDA error: …" are a
 // program's.
 constexpr auto kToldByKernels = std::to_array<std::string_view>(
     {"gpu_hardware_error", "gpu_process_error", "host_oom_kill", "segmentation_fault",
      "file_system_error", "illegal_memory_access", "disk_full_or_quota"});
 
+struct EndedTasks {
+  std::string_view node;   // empty: the line tells of none
+  std::string_view tasks;  // "0-3,6"
+};
+
+// Of srun. Not of those that SIGTERM ended, by itself or as a shell passes it on: another task had
+// failed, or somebody ended the step.
+EndedTasks ended_tasks(std::string_view line) {
+  static const RE2 of_tasks(R"(\bsrun: error: ([A-Za-z0-9][\w.-]{0,127}): tasks? (\d[\d,-]*): )");
+  const bool were_ended = line.find(": Terminated") != std::string_view::npos ||
+                          trimmed(line).ends_with(": Exited with exit code 143");
+  re2::StringPiece node;
+  re2::StringPiece tasks;
+  if (were_ended || !RE2::PartialMatch(piece_of(line), of_tasks, &node, &tasks)) return {};
+  return {{node.data(), node.size()}, {tasks.data(), tasks.size()}};
+}
+
 std::string_view node_of_srun(std::string_view line) {
-  static const RE2 of_task(R"(\bsrun: error: ([A-Za-z0-9][\w.-]{0,127}): tasks? [\d,-]+: )");
   static const RE2 of_node(
       R"(\bsrun: error: .*(?:Node failure|failed) on (?:node )?([A-Za-z0-9][\w.-]{0,127})(?::|$))");
-  if (const auto node = first_group(of_task, line); !node.empty()) {
-    return was_ended_by_another(line) ? std::string_view() : node;
-  }
-  return first_group(of_node, line);
+  const std::string_view node = ended_tasks(line).node;
+  return node.empty() ? first_group(of_node, line) : node;
 }
 
 std::string_view node_of_nccl(std::string_view line) {
@@ -123,30 +132,34 @@ bool holds_task(std::string_view tasks, std::int64_t task) {
 
 // Where a task is a launcher of several ranks (torchrun, DeepSpeed's, Accelerate's), a rank's
 // number is not its task's.
-bool has_launchers_for_tasks(std::span<const std::string> lines) {
+bool has_launchers_for_tasks(std::span<const LogEvent> attempt) {
   constexpr auto kOfLaunchers = std::to_array<std::string_view>(
       {"elastic", "torchrun", "local_rank", "launch.py:", "exits with return code",
        "Killing subprocess", "accelerate"});
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](std::string_view line) { return holds_one_of(line, kOfLaunchers); });
+  return std::any_of(attempt.begin(), attempt.end(),
+                     [&](const LogEvent& event) { return holds_one_of(event.line, kOfLaunchers); });
 }
 
-std::string_view node_of_rank(std::int64_t rank, std::span<const std::string> lines) {
-  static const RE2 of_tasks(R"(\bsrun: error: ([A-Za-z0-9][\w.-]{0,127}): tasks? (\d[\d,-]*): )");
-  if (has_launchers_for_tasks(lines)) return {};
-  for (const std::string_view line : lines) {
-    re2::StringPiece node;
-    re2::StringPiece tasks;
-    if (!RE2::PartialMatch(piece_of(line), of_tasks, &node, &tasks)) continue;
-    if (was_ended_by_another(line)) continue;
-    if (holds_task({tasks.data(), tasks.size()}, rank)) return {node.data(), node.size()};
+std::string_view node_of_rank(std::int64_t rank, std::span<const LogEvent> attempt) {
+  if (has_launchers_for_tasks(attempt)) return {};
+  for (const LogEvent& event : attempt) {
+    const EndedTasks ended = ended_tasks(event.line);
+    if (!ended.node.empty() && holds_task(ended.tasks, rank)) return ended.node;
   }
   return {};
 }
 
+// The events between those behind which all is another attempt's.
+std::span<const LogEvent> attempt_of(const LogEvent& failure, std::span<const LogEvent> events) {
+  const auto is_anew = [](const LogEvent& event) { return begins_anew(event.cause); };
+  const auto own = events.begin() + (&failure - events.data());
+  const auto begin = std::find_if(std::make_reverse_iterator(own), events.rend(), is_anew).base();
+  return {begin, std::find_if(own, events.end(), is_anew)};
+}
+
 }  // namespace
 
-std::string_view node_of_failure(const ToldFailure& failure) {
+std::string_view node_of_failure(const LogEvent& failure, std::span<const LogEvent> events) {
   if (is_one_of(failure.cause, kToldByWitnesses)) return {};
   const std::string_view line = failure.line;
   if (const auto node = node_of_srun(line); !node.empty()) return node;
@@ -160,7 +173,8 @@ std::string_view node_of_failure(const ToldFailure& failure) {
   if (const auto node = node_that_is_named(line); !node.empty()) return node;
   if (!is_one_of(failure.cause, kOfOneNode)) return {};
   if (const auto node = node_of_label(line); !node.empty()) return node;
-  return failure.rank ? node_of_rank(*failure.rank, failure.others) : std::string_view();
+  if (!failure.rank) return {};
+  return node_of_rank(*failure.rank, attempt_of(failure, events));
 }
 
 }  // namespace llmb::parser

@@ -10,7 +10,7 @@ Utf8Character first_character(std::string_view bytes) {
   if (first < 0xC2 || first > 0xF4 || bytes.size() < length) return {};
   std::uint32_t code_point = first & (0xFFU >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
+    if (!is_continuation_byte(bytes[i])) return {};
     code_point = code_point << 6 | (byte(i) & 0x3FU);
   }
   const bool is_overlong =

@@ -21,7 +21,7 @@ constexpr bool is_continuation_byte(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
 
-// So many bytes at the end, three at most, begin a character and lack its rest.
+// How many bytes at the end, three at most, are the beginning of a character whose rest is missing.
 std::size_t unfinished_length(std::string_view bytes);
 
 }  // namespace llmb::parser

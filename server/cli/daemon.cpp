@@ -114,12 +114,19 @@ struct Daemon::Parts {
     server.emplace(options.http, router);
   }
 
-  // Those that another process submits and follows.
+  // Those that another process submits and follows. One session serves all of a turn; a new one is
+  // made where it failed.
   void tell_of_jobs(const storage::OpenOptions& database) {
-    watch->on_job([this, database](storage::JobRowId id) {
-      storage::JobStore store(database, storage::JobAccess::read);
-      const auto job = store.job(id);
-      if (job) api::publish_job_change(events, *job, store.runs_of(*job));
+    watch->on_job([this, database,
+                   store = std::shared_ptr<storage::JobStore>()](storage::JobRowId id) mutable {
+      try {
+        if (!store) store = std::make_shared<storage::JobStore>(database, storage::JobAccess::read);
+        const auto job = store->job(id);
+        if (job) api::publish_job_change(events, *job, store->runs_of(*job));
+      } catch (const storage::StorageError&) {
+        store.reset();
+        throw;
+      }
     });
   }
 

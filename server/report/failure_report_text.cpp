@@ -178,9 +178,9 @@ void write_failures_table(const FailureReport& report, std::ostream& out) {
 }
 
 void write_failures_csv(const FailureReport& report, std::ostream& out) {
-  out << "cause,status,runs,share,newest_run,newest_began_at\r\n";
+  out << "cause,status,runs,share,newest_run,newest_began_at,all_steps_run\r\n";
   const auto write = [&](const std::string& cause, std::string_view status,
-                         const storage::CountedRuns& counted) {
+                         const storage::CountedRuns& counted, std::int64_t all_steps_run) {
     CsvLine line(out);
     line.add(cause);
     line.add(status);
@@ -188,10 +188,11 @@ void write_failures_csv(const FailureReport& report, std::ostream& out) {
     line.add(share_of(counted.runs, report.ended));
     line.add(counted.newest_run);
     line.add(counted.newest_began_at);
+    line.add(all_steps_run);
   };
-  for (const FailureReport::Cause& cause : report.causes) write(cause.cause, "", cause.counted);
+  for (const FailureReport::Cause& cause : report.causes) write(cause.cause, "", cause.counted, 0);
   for (const FailureReport::Unexplained& one : report.unexplained) {
-    write("", parser::run_status_name(one.status), one.counted());
+    write("", parser::run_status_name(one.status), one.counted(), one.all_steps_run.runs);
   }
 }
 

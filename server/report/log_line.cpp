@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "parser/foundation/safe_text.h"
+#include "parser/foundation/utf8.h"
 #include "server/report/json.h"
 
 namespace llmb::report {
@@ -13,7 +14,7 @@ constexpr std::size_t kShownBytesMax = 4'096;
 // Back to where a character of UTF-8 begins.
 std::size_t whole_characters(std::string_view text, std::size_t length) {
   for (int i = 0; i < 3 && length > 0; ++i) {
-    if ((static_cast<unsigned char>(text[length]) & 0xC0U) != 0x80U) break;
+    if (!parser::is_continuation_byte(text[length])) break;
     --length;
   }
   return length;

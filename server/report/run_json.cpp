@@ -1,8 +1,5 @@
 #include "server/report/run_json.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/failure_node.h"
 #include "parser/statistics/event_role.h"
@@ -59,6 +56,7 @@ void add_summary(Json& json, const parser::RunSummary& summary, const std::strin
   json["segment_count"] = summary.segment_count;
   json["last_iteration"] = nullable(summary.last_iteration);
   json["declared_last_iteration"] = nullable(summary.declared_last_iteration);
+  json["has_run_all_steps"] = parser::has_run_all_steps(summary);
 }
 
 Json configuration_json(const parser::RunConfiguration& configuration) {
@@ -140,19 +138,6 @@ Json followed_json(const ToldRun& run, const parser::LogEvent* event) {
   return list;
 }
 
-// The node where `event` happened, which stands in run.facts; empty: the log names none.
-std::string node_of(const ToldRun& run, const parser::LogEvent& event) {
-  const std::vector<parser::LogEvent>& all = run.facts.events;
-  const auto is_anew = [](const parser::LogEvent& one) { return parser::begins_anew(one.cause); };
-  const auto own = all.begin() + (&event - all.data());
-  const auto begin = std::find_if(std::make_reverse_iterator(own), all.rend(), is_anew).base();
-  std::vector<std::string> others;
-  for (auto one = begin; one != std::find_if(own, all.end(), is_anew); ++one) {
-    if (one != own && one->kind == parser::LogEvent::Kind::failure) others.push_back(one->line);
-  }
-  return std::string(parser::node_of_failure({event.cause, event.line, event.rank, others}));
-}
-
 // Also of a complete run whose teardown failed: then the data stays valid.
 Json failure_json(const ToldRun& run) {
   const parser::LogEvent* event = parser::ending_failure(run.facts, run.summary);
@@ -167,7 +152,9 @@ Json failure_json(const ToldRun& run) {
   json["offset"] = event != nullptr ? Json(event->offset) : Json(nullptr);
   json["steps_before"] = event != nullptr ? Json(event->steps_before) : Json(nullptr);
   json["rank"] = event != nullptr ? nullable(event->rank) : Json(nullptr);
-  json["node"] = event != nullptr ? null_if_empty(node_of(run, *event)) : Json(nullptr);
+  json["node"] = event != nullptr
+                     ? null_if_empty(std::string(parser::node_of_failure(*event, run.facts.events)))
+                     : Json(nullptr);
   json["operation"] = event != nullptr ? null_if_empty(event->operation) : Json(nullptr);
   json["data_is_valid"] = run.summary.status == parser::RunStatus::complete;
   json["followed_by"] = followed_json(run, event);

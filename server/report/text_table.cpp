@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "parser/foundation/safe_text.h"
+#include "parser/foundation/utf8.h"
 
 namespace llmb::report {
 
@@ -26,9 +27,8 @@ std::string fixed(double value, int decimals) {
 }
 
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return !parser::is_continuation_byte(c); }));
 }
 
 TextTable::TextTable(const std::vector<std::string>& columns) {
@@ -51,7 +51,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   while (display_width(text) > width) {
     std::size_t end = 0;  // of what fits
     for (std::size_t columns = 0; end < text.size(); ++end) {
-      const bool is_new = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
+      const bool is_new = !parser::is_continuation_byte(text[end]);
       if (is_new && ++columns > width) break;
     }
     std::size_t cut = end;

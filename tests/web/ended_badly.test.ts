@@ -10,11 +10,10 @@ import { matchesFilters } from "../../web/src/state/matches_filters";
 const run = (
   status: Run["status"],
   failure_cause: string | null = null,
-  last_iteration = 5,
-  declared_last_iteration: number | null = null,
+  has_run_all_steps = false,
 ) =>
   ({
-    ...{ status, failure_cause, last_iteration, declared_last_iteration },
+    ...{ status, failure_cause, has_run_all_steps },
     ...{ is_superseded: false, marks: [] },
   }) as unknown as Run;
 
@@ -25,11 +24,8 @@ const kBad = [
   run("running", "hung"),
   run("invalid"),
   run("no_data"),
-  run("incomplete", null, 4, 5),
-  run("incomplete", "cuda_oom", 5, 5),
-  run("invalid", null, 5, 5),
 ];
-const kOthers = [run("complete"), run("running"), run("incomplete", null, 5, 5)];
+const kOthers = [run("complete"), run("running"), run("incomplete", null, true)];
 
 test("runs that hang ended badly as those that failed did", () => {
   assert.ok(kBad.every(endedBadly));

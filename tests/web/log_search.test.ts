@@ -138,6 +138,7 @@ test("what was looked for is marked where it stands, in any case", () => {
   assert.deepEqual(markedParts("text", ""), ["text"]);
   assert.deepEqual(markedParts("at /tmp/ Tmp", "/\\/TMP\\//i"), ["at ", "/tmp/", " Tmp"]);
   assert.deepEqual(markedParts("NCCL nccl", "/NCCL/"), ["", "NCCL", " nccl"]);
+  assert.deepEqual(markedParts("see /a+b/ there", "/a+b/"), ["see /a+b/ there"]);
   assert.deepEqual(markedParts("a+b aab", "/a+b/"), ["a+b aab"]);
   assert.deepEqual(markedParts("a\\d", "/\\d/"), ["a\\d"]);
 });

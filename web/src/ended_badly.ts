@@ -13,21 +13,11 @@ export const kOverAndNotComplete: readonly string[] = [
   "no_data",
 ];
 
-type Ended = Pick<
-  Run,
-  "status" | "failure_cause" | "last_iteration" | "declared_last_iteration"
->;
-
-// Five steps under an NCCL trace end before their window does.
-function hasRunAllSteps(run: Ended): boolean {
-  const { last_iteration: last, declared_last_iteration: declared } = run;
-  const isToldOf = last !== null && declared !== null;
-  return run.status === "incomplete" && !run.failure_cause && isToldOf && last >= declared;
-}
+type Ended = Pick<Run, "status" | "failure_cause" | "has_run_all_steps">;
 
 export function endedBadly(run: Ended): boolean {
   if (run.failure_cause === "hung") return true;
-  return kOverAndNotComplete.includes(run.status) && !hasRunAllSteps(run);
+  return kOverAndNotComplete.includes(run.status) && !run.has_run_all_steps;
 }
 
 // The list of those that are of this configuration, and of a cluster, as the API asks for it.

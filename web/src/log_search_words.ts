@@ -1,6 +1,6 @@
 // What the search in a log says of what it found. Pure.
 import { formatBytes, formatPlural } from "./format";
-import type { Found } from "./state/log_search";
+import { isExpression, type Found } from "./state/log_search";
 
 // `sizeNow`: the log's bytes by now.
 export const hasGrown = ({ phase, sizeBytes }: Found, sizeNow: number) =>
@@ -27,6 +27,7 @@ const kPlainExpression = /^\/((?:[^\\/^$.|?*+()[\]{}]|\\[^A-Za-z0-9])+)\/(i?)$/;
 // operators finds only the server can tell.
 export function markedParts(text: string, wanted: string): string[] {
   const plain = kPlainExpression.exec(wanted);
+  if (!plain && isExpression(wanted)) return [text];
   const sought = plain?.[1]?.replace(/\\(.)/g, "$1") ?? wanted;
   const isOfAnyCase = !plain || plain[2] === "i";
   const lower = isOfAnyCase ? text.toLowerCase() : text;

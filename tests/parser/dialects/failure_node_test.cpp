@@ -2,16 +2,38 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "parser/dialects/failure_class.h"
+
 namespace llmb::parser {
 namespace {
 
-std::string_view node_of(std::string_view cause, std::string_view line) {
-  return node_of_failure({.cause = cause, .line = line});
+LogEvent failure(std::string_view cause, std::string_view line,
+                 std::optional<std::int64_t> rank = {}) {
+  LogEvent event;
+  event.cause = cause;
+  event.line = line;
+  event.rank = rank;
+  return event;
+}
+
+std::string node_of(std::string_view cause, std::string_view line) {
+  const LogEvent event = failure(cause, line);
+  return std::string(node_of_failure(event, {&event, 1}));
+}
+
+// Of a failure of this rank that others follow.
+std::string node_among(std::string_view cause, std::optional<std::int64_t> rank,
+                       const std::vector<std::string>& others) {
+  std::vector<LogEvent> events = {failure(cause, "words", rank)};
+  for (const std::string& line : others) events.push_back(failure("task_exited", line));
+  return std::string(node_of_failure(events.front(), events));
 }
 
 TEST(FailureNode, IsTheOneWhereTheLineSaysThatItHappened) {
@@ -60,19 +82,12 @@ TEST(FailureNode, IsTheOneWhereTheTaskOfTheRankEnded) {
       "srun: error: gpu-01: tasks 0-7: Terminated",
       "srun: error: gpu-03: tasks 16,18,20-23: Exited with exit code 1",
       "slurmstepd: error: *** STEP 12.0 ON gpu-01 CANCELLED AT 2025-06-25T05:58:06 ***"};
-  ToldFailure failure = {.cause = "cuda_oom",
-                         .line = "torch.OutOfMemoryError: CUDA out of memory.",
-                         .rank = 22,
-                         .others = ends};
-  EXPECT_EQ(node_of_failure(failure), "gpu-03");
-  failure.rank = 18;
-  EXPECT_EQ(node_of_failure(failure), "gpu-03");
+  EXPECT_EQ(node_among("cuda_oom", 22, ends), "gpu-03");
+  EXPECT_EQ(node_among("cuda_oom", 18, ends), "gpu-03");
   for (const std::int64_t rank : {3, 17, 24}) {  // ended with the others, of no node, of no task
-    failure.rank = rank;
-    EXPECT_EQ(node_of_failure(failure), "") << rank;
+    EXPECT_EQ(node_among("cuda_oom", rank, ends), "") << rank;
   }
-  failure.rank.reset();
-  EXPECT_EQ(node_of_failure(failure), "");
+  EXPECT_EQ(node_among("cuda_oom", std::nullopt, ends), "");
 }
 
 // All ranks read one configuration; a rank that waited is not the one that failed.
@@ -81,9 +96,17 @@ TEST(FailureNode, IsNotThatOfTheRankThatCameFirstWithWhatAllMeet) {
   for (const char* const cause : {"configuration_error", "missing_module", "hf_authentication",
                                   "nan_loss", "python_exception", "time_limit", "peer_lost",
                                   "nccl_timeout", "a_cause_of_another_version"}) {
-    EXPECT_EQ(node_of_failure({.cause = cause, .line = "words", .rank = 2, .others = ends}), "")
-        << cause;
+    EXPECT_EQ(node_among(cause, 2, ends), "") << cause;
   }
+}
+
+// What was told of another attempt is of another failure.
+TEST(FailureNode, IsNotThatOfAnotherAttempt) {
+  const std::vector<LogEvent> events = {
+      failure("task_exited", "srun: error: gpu-01: tasks 0-7: Exited with exit code 1"),
+      failure(kRestarted, "again"), failure("cuda_oom", "words", 2), failure(kWentOn, "step 3"),
+      failure("task_exited", "srun: error: gpu-03: tasks 0-7: Exited with exit code 1")};
+  EXPECT_EQ(node_of_failure(events[2], events), "");
 }
 
 // With torchrun in each task rank 2 is of the first node, and task 2 is the third.
@@ -95,9 +118,7 @@ TEST(FailureNode, IsNotTakenFromTheNumberOfATaskThatStartsRanks) {
         "exits with return code = 1"}) {
     const std::vector<std::string> ends = {launcher,
                                            "srun: error: gpu-03: task 2: Exited with exit code 1"};
-    EXPECT_EQ(node_of_failure({.cause = "cuda_oom", .line = "words", .rank = 2, .others = ends}),
-              "")
-        << launcher;
+    EXPECT_EQ(node_among("cuda_oom", 2, ends), "") << launcher;
   }
 }
 

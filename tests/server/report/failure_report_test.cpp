@@ -59,6 +59,10 @@ TEST(FailureReports, GiveRunsThatDidAllTheirStepsALineOfTheirOwn) {
   EXPECT_EQ(json["runs"], 5);
   EXPECT_EQ(json["all_steps_run"], 3);
   EXPECT_EQ(json["newest_run"], 13);
+  std::ostringstream csv;
+  write_failures_csv(report, csv);
+  EXPECT_THAT(csv.str(), HasSubstr("\r\n,incomplete,5,"));
+  EXPECT_THAT(csv.str(), HasSubstr("Z,3\r\n"));
   std::ostringstream table;
   write_failures_table(report, table);
   EXPECT_THAT(table.str(), testing::ContainsRegex("incomplete, no failure found +2 "));
@@ -185,8 +189,8 @@ TEST(FailureReports, AreWrittenAsTableCsvAndJson) {
   EXPECT_THAT(table.str(), HasSubstr("incomplete, no failure found"));
   std::ostringstream csv;
   write_failures_csv(report, csv);
-  EXPECT_THAT(csv.str(), HasSubstr("\r\ncuda_oom,,3,0.3,11,2026-01-05T00:00:00Z\r\n"));
-  EXPECT_THAT(csv.str(), HasSubstr("\r\n,incomplete,2,0.2,8,2026-01-03T00:00:00Z\r\n"));
+  EXPECT_THAT(csv.str(), HasSubstr("\r\ncuda_oom,,3,0.3,11,2026-01-05T00:00:00Z,0\r\n"));
+  EXPECT_THAT(csv.str(), HasSubstr("\r\n,incomplete,2,0.2,8,2026-01-03T00:00:00Z,0\r\n"));
   const Json json = failures_json(report);
   EXPECT_EQ(json["causes"][0]["share"], 0.3);
   EXPECT_TRUE(json["causes"][0]["advice"].is_string());
