@@ -34,7 +34,8 @@ inline constexpr std::string_view kPrompt =
 
 // Of a wrapper behind an attempt: "exit code 1; next attempt in 30 s".
 inline constexpr std::string_view kNextTry =
-    R"(exit (?:code|status) \d+[;,.] (?:next attempt|retry\w*|restart\w*|relaunch\w*) in \d)";
+    R"((?:exit (?:code|status) |\brc=)\d+[;,.] (?:.*[;,.] )?(?:next attempt|retry\w*|restart\w*|)"
+    R"(relaunch\w*) in \d)";
 
 // What a shell puts before its complaint.
 inline constexpr std::string_view kOfShell = R"(: line \d+: |^-?bash: )";

@@ -49,6 +49,7 @@ constexpr std::array kSignsOfRuns = {
     failure(kRestarted, " -> RESTARTING"),
     // Of SkyPilot's controller.
     failure(kRestarted, "==== Recovered. ===="),
+    failure(kStarted, "Managed job cluster launched"),
     failure(kRestarted, "Recovered on attempt "),
     failure(kRestarted, "Managed job is recovered on a new cluster"),
     // Of Ray Tune's trials.
@@ -85,6 +86,7 @@ constexpr std::array kSignsOfRuns = {
     // A wrapper's word behind an attempt: "[attempt 1/3] exit code 1; next attempt in 30 s".
     failure(kRestarted, "exit code ", kNextTry),
     failure(kRestarted, "exit status ", kNextTry),
+    failure(kRestarted, " rc=", kNextTry),
     // A wrapper's line with what it runs: "[try 2] 2025-08-05 16:46:31 torchrun --nnodes=1 …".
     failure(kRestarted, "torchrun --", kTryOfCommand),
     failure(kRestarted, "-m torch.distributed.run", kTryOfCommand),
@@ -147,6 +149,7 @@ constexpr std::array kSignsOfOne = {
     failure("interrupted", "srun: sending Ctrl-C to "),
     failure("cancelled", "Job 'raysubmit_", R"(Job 'raysubmit_\w+' was stopped)"),
     failure("job_exited", "Job 'raysubmit_", R"(Job 'raysubmit_\w+' failed)"),
+    failure("cancelled", "ancelled by user request"),
     failure("cancelled", "### TASK STOPPED - USER ABORTED"),
     failure("cancelled", "salloc: Job allocation ", R"(has been revoked)"),
     failure("task_failure", "DUE TO TASK FAILURE"),

@@ -73,6 +73,8 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_other_accelerators", 4},
     {"healthy_own_launchers", 2},
     {"healthy_mixed_sites", 5},
+    {"healthy_moe_and_long_context", 3},
+    {"healthy_spot_kubernetes", 7},
     {"healthy_operated_and_other", 0},
     // Their lines no dialect knows.
     {"healthy_home_made_trainers", 19},

@@ -110,6 +110,8 @@ constexpr LabelledSet kSets[] = {
     {"other_accelerators", 97, 97, 92},
     {"own_launchers", 87, 87, 75},
     {"mixed_sites", 97, 97, 87},
+    {"moe_and_long_context", 95, 97, 85},
+    {"spot_kubernetes", 95, 95, 80},
 };
 
 // As printed, with what stands before it: a stamp, a rank, a pod's name.
