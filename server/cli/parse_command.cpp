@@ -60,12 +60,14 @@ constexpr std::string_view kParseExamples = R"(Examples:
   llmb-report parse --metrics --gpu-type h100 experiments    where neither log nor llmb-config says
   llmb-report parse --explain run.out            which lines were refused, and why
   kubectl logs trainer-0 | llmb-report parse -   what a pipe brings
+  ssh login grep -rH train_step_timing runs/ | llmb-report parse -     each file that it names
   llmb-report parse --format json --samples run.out | jq '.runs[0].samples[].step_time_s'
 
 What is read:
   Below a DIR, every *.out but sbatch_*.out and vboost*.out, and every *.out.gz, *.out.zst, *.out.xz
-  and *.out.bz2 beside which no *.out lies; a FILE, a pipe, or - for stdin, whatever its name. What
-  gzip, zstd, xz or bzip2 compressed is unpacked. Without either, what ingest and serve read:
+  and *.out.bz2 beside which no *.out lies; a FILE, a pipe, or - for stdin, whatever its name; of
+  what names logs, before each line (grep -H) or above their lines (tail), a run of each. What gzip,
+  zstd, xz or bzip2 compressed is unpacked. Without either, what ingest and serve read:
   $LLMB_WORKLOAD, else $STAGE_PATH, else every folder in $LLMB_INSTALL/workloads; where none is set,
   experiments and results of this folder.
   What is skipped, and why, is on stderr. Told apart by what is in them, each with its own window:

@@ -85,6 +85,13 @@ std::vector<std::string> config_folders_of(std::string_view path) {
   return folders;
 }
 
+LogFile log_file(const std::string& path, bool is_named) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  const auto name = std::filesystem::path(path).filename().string();
+  return {path, layout_prefix(parent.empty() ? "." : parent) + name, is_named,
+          config_folders_of(path)};
+}
+
 // A link of that name in a root leads to what the root is for, as for ingest (watched_trees.h).
 bool is_tree_of_root(std::string_view name) {
   return name == "experiments" || name == "results";
@@ -132,12 +139,7 @@ class Walker {
  public:
   explicit Walker(FoundLogs& discovery) : discovery_(discovery) {}
 
-  void add_file(const std::string& path) {
-    const auto parent = std::filesystem::path(path).parent_path().string();
-    const auto name = std::filesystem::path(path).filename().string();
-    discovery_.logs.push_back(
-        {path, layout_prefix(parent.empty() ? "." : parent) + name, true, config_folders_of(path)});
-  }
+  void add_file(const std::string& path) { discovery_.logs.push_back(log_file(path, true)); }
 
   void add_stdin() { discovery_.logs.push_back({std::string(kStdin), "stdin", true, {}, false}); }
 
@@ -346,6 +348,15 @@ void OtherFiles::add(const OtherFiles& others) {
   text_count += others.text_count;
   if (others.first_text.empty()) return;
   first_text = first_text.empty() ? others.first_text : std::min(first_text, others.first_text);
+}
+
+LogFile log_elsewhere(const std::string& path) {
+  LogFile log = log_file(path, false);
+  // Not of another log's folder that is called the same here.
+  std::error_code error;
+  log.may_have_profiles = std::filesystem::exists(path, error);
+  if (!log.may_have_profiles) log.config_folders.clear();
+  return log;
 }
 
 std::string no_log_text(const std::vector<std::string>& paths, const OtherFiles& others) {

@@ -56,6 +56,9 @@ struct FoundLogs {
 // in `skipped`, and the rest goes on. Never blocks on a FIFO.
 FoundLogs discover_logs(const std::vector<std::string>& paths);
 
+// A log whose lines came by another way, as `grep -H` brings them; it may lie on another machine.
+LogFile log_elsewhere(const std::string& path);
+
 // Where nothing was found or read: "no training log (*.out) could be read below 'runs'; there are
 // 3 other files, …", with what to do about logs of another name.
 std::string no_log_text(const std::vector<std::string>& paths, const OtherFiles& others);

@@ -22,9 +22,11 @@
 #include "parser/statistics/step_scatter.h"
 #include "parser/statistics/unknown_profile.h"
 #include "server/report/evidence_json.h"
+#include "server/report/joined_logs.h"
 #include "server/report/log_source.h"
 #include "server/report/progress_line.h"
 #include "server/report/refused_lines.h"
+#include "server/report/text_reading.h"
 
 namespace llmb::report {
 namespace {
@@ -57,80 +59,6 @@ Window widest_choice(const parser::Catalog& catalog) {
   return all;
 }
 
-// What is kept of a log's steps: those that a window may hold or that tell the batch, and the last
-// of every segment that LogFacts may keep.
-class KeptSamples {
- public:
-  KeptSamples(const std::optional<Window>& wanted, bool keeps_all)
-      : wanted_(wanted), keeps_all_(keeps_all) {}
-
-  void add(StepSample&& sample, const parser::LogFacts& facts) {
-    const bool is_kept = keeps_all_ || (wanted_ && wanted_->contains(sample.iteration)) ||
-                         parser::batch_evidence_window(facts).contains(sample.iteration);
-    if (is_kept) {
-      kept_.push_back(std::move(sample));
-      return;
-    }
-    const bool is_next = newest_ && newest_->segment != sample.segment;
-    if (is_next && newest_->segment < kSegmentsKept) kept_.push_back(std::move(*newest_));
-    if (!newest_ || is_next || newest_->iteration <= sample.iteration) newest_ = std::move(sample);
-  }
-
-  std::vector<StepSample> take() {
-    if (newest_) kept_.push_back(std::move(*newest_));
-    newest_.reset();
-    return std::move(kept_);
-  }
-
- private:
-  static constexpr auto kSegmentsKept = static_cast<std::int32_t>(parser::kSegmentsMax);
-
-  const std::optional<Window>& wanted_;
-  bool keeps_all_;
-  std::vector<StepSample> kept_;  // amended ones stand twice
-  std::optional<StepSample> newest_;
-};
-
-// What StepInsight needs of all steps, also of those outside the window: numbers only.
-class InsightSamples {
- public:
-  explicit InsightSamples(bool are_wanted) : are_wanted_(are_wanted) {}
-
-  // After the last that fits, all are dropped: memory stays bounded.
-  void add(const StepSample& sample) {
-    if (is_full_ || !are_wanted_) return;
-    StepSample slim;
-    slim.segment = sample.segment;
-    slim.iteration = sample.iteration;
-    slim.step_time_s = sample.step_time_s;
-    slim.step_time_resolution_s = sample.step_time_resolution_s;
-    slim.memory_bytes_max = sample.memory_bytes_max;
-    slim.memory_bytes_allocated = sample.memory_bytes_allocated;
-    samples_.push_back(std::move(slim));
-    is_full_ = static_cast<std::int64_t>(samples_.size()) > kInsightStepsMax;
-    if (is_full_) samples_ = {};
-  }
-
-  void report(ReportedRun& run) {
-    if (!are_wanted_) return;
-    if (is_full_) {
-      run.insight_reason = "the log holds too many steps for one look";
-      return;
-    }
-    std::vector<StepSample> merged;
-    parser::merge_samples(merged, std::move(samples_));
-    std::erase_if(merged, [&](const StepSample& sample) {
-      return sample.segment != run.judgement.summary.segment;
-    });
-    run.insight = parser::compute_step_insight(merged);
-  }
-
- private:
-  bool are_wanted_;
-  std::vector<StepSample> samples_;  // amended ones stand twice
-  bool is_full_ = false;
-};
-
 bool has_profiles_beside(const ReportedRun& run) {
   const std::size_t folder_bytes = run.path.rfind('/') + 1;
   std::error_code error;
@@ -151,37 +79,49 @@ class LogParser {
     wanted_ = options.window ? options.window->range : widest_choice(first_catalog());
   }
 
-  Result<ReportedRun> parse(const LogFile& log) {
-    ReportedRun run;
-    run.path = log.path;
-    run.run_path = parser::parse_run_path(log.layout_path);
+  // One run; of lines of several logs, as grep and tail bring them, one for each.
+  Result<std::vector<ReportedRun>> parse(const LogFile& log) {
     auto source = LogSource::open(log);
     if (!source) return tl::unexpected(source.error());
-
-    parser::LogReader reader;
-    KeptSamples samples(wanted_, options_.keeps_samples);
-    StepCounter steps;
-    InsightSamples insight(options_.seeks_insight);
-    parser::NewestStepTimes newest;
+    std::vector<ReportedRun> runs;
+    std::vector<std::vector<parser::RefusedLines>> refused;
+    const auto add = [&](const std::string& name, TextReading& reading) {
+      runs.push_back(report(name.empty() ? log : log_elsewhere(name), reading));
+      refused.push_back(reading.reader().refused_lines());
+    };
+    TextReadings readings({wanted_, options_.keeps_samples, options_.seeks_insight}, add);
+    JoinedLogs joined(
+        [&](std::string_view name, std::string_view text) { readings.feed(name, text); });
     const auto take = [&](std::string_view bytes) {
-      reader.feed(bytes);
-      collect(reader, samples, steps, insight, newest);
+      log.is_named ? joined.feed(bytes) : readings.feed({}, bytes);
       progress_.add_bytes(bytes.size());
     };
-    const auto size = source->read(buffer_, take);
-    if (!size) return tl::unexpected(size.error());
-    reader.finish();
-    collect(reader, samples, steps, insight, newest);
-
-    run.size_bytes = *size;
-    run.facts = reader.facts();
+    if (const auto size = source->read(buffer_, take); !size) {
+      return tl::unexpected(size.error());
+    }
+    joined.finish();
+    readings.finish();
     if (options_.keeps_refusals) {
       const auto text = std::move(*source).text_again();
       if (!text) return tl::unexpected(text.error());
-      run.refusals = located_refusals(reader.refused_lines(), text->get());
+      const int text_of_one = joined.are_named() ? -1 : text->get();
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        runs[i].refusals = located_refusals(refused[i], text_of_one);
+      }
     }
-    run.step_count = steps.count;
-    parser::merge_samples(run.samples, samples.take());
+    std::ranges::stable_sort(runs, {}, &ReportedRun::path);
+    return runs;
+  }
+
+ private:
+  ReportedRun report(const LogFile& log, TextReading& reading) {
+    ReportedRun run;
+    run.path = log.path;
+    run.run_path = parser::parse_run_path(log.layout_path);
+    run.size_bytes = reading.size_bytes();
+    run.facts = reading.reader().facts();
+    run.step_count = reading.step_count();
+    parser::merge_samples(run.samples, reading.take_samples());
     run.run_path.configuration.merge(parser::stated_configuration(run.facts));
     parser::RunConfiguration& configuration = run.run_path.configuration;
     configuration.fill_in("gpu_type", options_.gpu_type, parser::ConfigSource::path);
@@ -189,35 +129,11 @@ class LogParser {
     judge(run);
     run.is_profiled = (log.may_have_profiles && has_profiles_beside(run)) ||
                       run.run_path.configuration.value("profile_enabled") == "true";
-    run.steady_steps = parser::steady_steps_of(newest.newest_first());
+    run.steady_steps = reading.steady_steps();
     parser::tell_unknown_profile(run.judgement.summary, run.is_profiled, options_.without);
-    insight.report(run);
+    reading.report_insight(run);
     if (!options_.keeps_samples) run.samples = {};
     return run;
-  }
-
- private:
-  // Steps come in order, and an amended one comes again.
-  struct StepCounter {
-    std::int64_t count = 0;
-    std::pair<std::int32_t, std::int64_t> last{-1, 0};
-
-    void add(const StepSample& sample) {
-      const std::pair step(sample.segment, sample.iteration);
-      if (step <= last) return;
-      last = step;
-      ++count;
-    }
-  };
-
-  static void collect(parser::LogReader& reader, KeptSamples& samples, StepCounter& steps,
-                      InsightSamples& insight, parser::NewestStepTimes& newest) {
-    for (StepSample& sample : reader.take_samples()) {
-      steps.add(sample);
-      insight.add(sample);
-      newest.add(sample);
-      samples.add(std::move(sample), reader.facts());
-    }
   }
 
   const parser::Catalog& first_catalog() const {
@@ -314,8 +230,8 @@ class LogParser {
   std::optional<Window> wanted_;  // beside the last step
 };
 
-// One log's outcome; a thrown exception (no memory) costs that log only.
-Result<ReportedRun> parse_guarded(LogParser& parser, const LogFile& log) {
+// The outcome of one log, or pipe; a thrown exception (no memory) costs that one only.
+Result<std::vector<ReportedRun>> parse_guarded(LogParser& parser, const LogFile& log) {
   try {
     return parser.parse(log);
   } catch (const std::exception& error) {
@@ -337,8 +253,8 @@ void add_unread_configs(LogReport& report) {
 LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
   const std::vector<LogFile>& logs = discovery.logs;
   LogReport report;
-  // Each into its place, since they are large; one that could not be read stays without a path.
-  report.runs.resize(logs.size());
+  // Each into its place, since they are large; of what could not be read there are none.
+  std::vector<std::vector<ReportedRun>> runs(logs.size());
   std::vector<std::optional<parser::Error>> errors(logs.size());
   {
     ProgressLine progress(logs.size());
@@ -346,10 +262,10 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
     const auto work = [&] {
       LogParser parser(options, progress);
       for (std::size_t i = next++; i < logs.size(); i = next++) {
-        if (auto run = parse_guarded(parser, logs[i])) {
-          report.runs[i] = std::move(*run);
+        if (auto parsed = parse_guarded(parser, logs[i])) {
+          runs[i] = std::move(*parsed);
         } else {
-          errors[i] = std::move(run.error());
+          errors[i] = std::move(parsed.error());
         }
         progress.add_done();
       }
@@ -368,8 +284,10 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (errors[i]) report.skipped.push_back({logs[i].path, errors[i]->message});
   }
+  for (std::vector<ReportedRun>& of_one : runs) {
+    std::move(of_one.begin(), of_one.end(), std::back_inserter(report.runs));
+  }
   add_unread_configs(report);
-  std::erase_if(report.runs, [](const ReportedRun& run) { return run.path.empty(); });
   std::stable_sort(report.skipped.begin(), report.skipped.end(),
                    [](const auto& a, const auto& b) { return a.path < b.path; });
   return report;

@@ -234,6 +234,30 @@ TEST(ParseInput, ReadsStdin) {
   EXPECT_THAT(nothing.err, HasSubstr("skipped -: not a regular file but a device"));
 }
 
+// `grep -H` of two logs; a name is the log's own, so its folders tell what they tell of the log.
+TEST(ParseInput, HasARunOfEachLogThatIsNamed) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (const int job : {2, 1}) {
+    std::istringstream log(nemo_log(job == 1 ? 49 : 20));
+    for (std::string line; std::getline(log, line);) {
+      lines += experiment_log_path("pretrain_grok1_314b_fp8_gpus256", job) + ":" + line + "\n";
+    }
+  }
+  folder.write("lines", lines);
+  const ProgramRun run = run_program({"parse", "--format", "json", "-"},
+                                     {folder.path(), {}, false, {}, folder.file("lines")});
+  EXPECT_THAT(paths_in(run),
+              ElementsAre(experiment_log_path("pretrain_grok1_314b_fp8_gpus256", 1),
+                          experiment_log_path("pretrain_grok1_314b_fp8_gpus256", 2)));
+  const auto runs = nlohmann::json::parse(run.out).at("runs");
+  EXPECT_EQ(runs[0].at("step_count"), 50);
+  EXPECT_EQ(runs[0].at("job_id"), 1);
+  EXPECT_EQ(runs[1].at("step_count"), 21);
+  EXPECT_EQ(runs[1].at("status"), "incomplete");
+  EXPECT_EQ(parse_json(folder, {"lines"}).out, run.out);
+}
+
 TEST(ParseInput, WaitsForNoWriterOfAFifo) {
   const TemporaryFolder folder;
   ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0644), 0);
