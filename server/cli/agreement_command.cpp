@@ -108,7 +108,7 @@ int run_agreement(const AgreementArguments& arguments) {
       report::parse_logs(report::discover_logs(arguments.names), options);
   for (const report::SkippedFile& file : report.skipped) {
     if (file.kind == report::SkippedFile::Kind::by_design) continue;
-    std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
+    std::cerr << "llmb-report: " << report::skipped_text(file) << '\n';
   }
   if (arguments.format == "json") {
     write_json(report);

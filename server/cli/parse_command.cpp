@@ -67,9 +67,10 @@ What is read:
   Below a DIR, every *.out but sbatch_*.out and vboost*.out, and every *.out.gz, *.out.zst, *.out.xz
   and *.out.bz2 beside which no *.out lies; a FILE, a pipe, or - for stdin, whatever its name; of
   what names logs, before each line (grep -H) or above their lines (tail), a run of each. What gzip,
-  zstd, xz or bzip2 compressed is unpacked. Without either, what ingest and serve read:
-  $LLMB_WORKLOAD, else $STAGE_PATH, else every folder in $LLMB_INSTALL/workloads; where none is set,
-  experiments and results of this folder.
+  zstd, xz or bzip2 compressed is unpacked; where it ends in the middle, or is damaged, it is read
+  up to there, and stderr says so. Without either, what ingest and serve read: $LLMB_WORKLOAD, else
+  $STAGE_PATH, else every folder in $LLMB_INSTALL/workloads; where none is set, experiments and
+  results of this folder.
   What is skipped, and why, is on stderr. Told apart by what is in them, each with its own window:
 )";
 
@@ -114,7 +115,7 @@ JSON: one object with
                     (and _count, _stddev_population, _stddev_sample, _median, _min, _max, _p95),
                     segments, events, configuration (every value with its source), and more: the
                     words of the API's runs
-  skipped           a list of path and reason
+  skipped           a list of path and reason, also of compressed logs that were read in part
   With --metrics each run has run_metrics: the recipe it is (or what disagrees), tokens/s, days to
   train 1T tokens and MFU, each with formula, inputs and their sources, and the published result.
   With --explain each run has refused_lines: the lines that looked like a step, or like another line
@@ -163,7 +164,7 @@ void tell_skipped(const std::vector<report::SkippedFile>& skipped) {
     if (file.kind == report::SkippedFile::Kind::by_design) {
       ++by_design;
     } else {
-      std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
+      std::cerr << "llmb-report: " << report::skipped_text(file) << '\n';
     }
   }
   if (by_design > 0) {

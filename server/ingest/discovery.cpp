@@ -292,7 +292,7 @@ void Discovery::judge_outcome(const FileOutcome& outcome, SteadyTime now) {
       files_.set_pending(file, 0);
       return;
     case FileOutcome::Kind::failed:
-      park(outcome.file, outcome.error, now);
+      park(outcome.file, outcome.error, now, outcome.rest_max);
       return;
   }
 }
@@ -321,6 +321,7 @@ void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {
   file.failures = 0;
   file.shrink_polls = 0;
   unpark(file);
+  if (!outcome.flaw.empty()) reports_.reads_in_part(file.relative_path, outcome.flaw);
   files_.set_memory(file, outcome.memory);
   const std::uint64_t size = outcome.size_bytes;
   const std::uint64_t offset = file.memory.offset;
@@ -355,12 +356,14 @@ void Discovery::schedule_next(FileIndex index, SteadyTime now) {
   files_.schedule(index, next_look(files_.at(index).memory, intervals_, is_local, index, now));
 }
 
-void Discovery::park(FileIndex index, const std::string& reason, SteadyTime now) {
+void Discovery::park(FileIndex index, const std::string& reason, SteadyTime now,
+                     milliseconds rest_max) {
   FileState& file = files_.at(index);
   files_.set_parked(file, true);
   if (file.failures < UINT16_MAX) ++file.failures;
   files_.set_pending(file, 0);
-  const auto rest = park_interval(file.failures, options_.park_first, options_.park_longest);
+  const auto rest =
+      std::min(rest_max, park_interval(file.failures, options_.park_first, options_.park_longest));
   if (follows_) files_.schedule(index, now + rest);
   reports_.parked(file, reason, rest);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -60,7 +61,8 @@ class Discovery {
   void judge_outcome(const FileOutcome& outcome, SteadyTime now);
   void take_vanished(const FileOutcome& outcome);
   void take_progress(const FileOutcome& outcome, SteadyTime now);
-  void park(FileIndex index, const std::string& reason, SteadyTime now);
+  void park(FileIndex index, const std::string& reason, SteadyTime now,
+            std::chrono::milliseconds rest_max = std::chrono::milliseconds::max());
   void unpark(FileState& file);
   void look_again(FileIndex index, SteadyTime at);
   void ask_for_verdict(storage::RunId run);

@@ -67,11 +67,11 @@ WorkResult LogWorker::reread(const ReadJob& job, const OpenLog& log,
                        : left_as_it_is(job, RereadRefusal::unreadable);
   }
   struct stat status {};
-  if (fstat(*text, &status) != 0) return left_as_it_is(job, RereadRefusal::unreadable);
+  if (fstat(text->fd, &status) != 0) return left_as_it_is(job, RereadRefusal::unreadable);
   if (static_cast<std::uint64_t>(status.st_size) != told_size(*state, before)) return other(false);
   TailOptions options = tail_options(log);
   options.is_reread = true;
-  auto tail = LogTail::read(*text, before, options);
+  auto tail = LogTail::read(text->fd, before, options);
   if (!tail) return left_as_it_is(job, RereadRefusal::unreadable);
   const bool is_same_log = tail->verdict() == LogTail::Verdict::reread;
   if (is_same_log && !tail->reached_end()) return ended(FileOutcome::Kind::postponed, job);

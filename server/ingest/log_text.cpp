@@ -15,7 +15,7 @@ parser::Result<OpenResult> open_log_text(const RootDirectory& root,
   if (!log->is_packed()) return OpenResult{std::move(log->file), 0};
   auto text = unpacking::unpack_file(log->file.get(), log->packing);
   if (!text) return tl::unexpected(text.error());
-  return OpenResult{*std::move(text), 0};
+  return OpenResult{std::move(text->file), 0};
 }
 
 }  // namespace llmb::ingest

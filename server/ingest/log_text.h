@@ -9,8 +9,9 @@
 namespace llmb::ingest {
 
 // Opens the log of a run as ingest does, following no link. Where it was compressed since, its
-// compressed form is unpacked: the offsets of the run are bytes of what comes back. Fails where
-// that cannot be done; what cannot be opened is the OpenResult's error.
+// compressed form is unpacked: the offsets of the run are bytes of what comes back. Of one that
+// ends in the middle that is the text up to there. Fails where that cannot be done; what cannot be
+// opened is the OpenResult's error.
 parser::Result<OpenResult> open_log_text(const RootDirectory& root,
                                          const std::string& relative_path);
 

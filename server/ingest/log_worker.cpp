@@ -19,6 +19,7 @@
 #include "parser/statistics/status_reason.h"
 #include "server/ingest/file_identity.h"
 #include "server/ingest/listed_result.h"
+#include "server/ingest/partial_log.h"
 #include "server/ingest/poll_schedule.h"
 #include "server/ingest/profile_listing.h"
 #include "server/ingest/same_verdict.h"
@@ -161,14 +162,22 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
     result.outcome = make_outcome(kind, job, text.error().message);
     return result;
   }
-  auto tail = LogTail::read(*text, before, options);
+  const std::string flaw = is_as_read_before(log, before) ? std::string() : text->flaw;
+  if (auto parked = parked_until_written(job, log, flaw, links_.clock)) {
+    texts_.forget();
+    result.outcome = *std::move(parked);
+    return result;
+  }
+  auto tail = LogTail::read(text->fd, before, options);
   if (!tail || tail->verdict() == LogTail::Verdict::shorter) {
     result.outcome = tail ? make_outcome(FileOutcome::Kind::shorter, job)
                           : make_outcome(FileOutcome::Kind::failed, job, tail.error().message);
     return result;
   }
   if (tail->reached_end()) texts_.forget();
-  return assemble(job, before, *tail, std::move(path), job_end);
+  result = assemble(job, before, *tail, std::move(path), job_end);
+  result.outcome.flaw = flaw;
+  return result;
 }
 
 TailOptions LogWorker::tail_options(const OpenLog& log) const {
@@ -195,9 +204,10 @@ std::optional<FileOutcome> LogWorker::removed_outcome(ReadJob& job, const OpenLo
   struct stat status {};
   const auto text = texts_.of(log, goes_on());
   if (!text) return failed(text.error().message);
-  const auto identity = check_identity(*text, removed.cursor);
+  if (auto parked = parked_until_written(job, log, text->flaw, links_.clock)) return parked;
+  const auto identity = check_identity(text->fd, removed.cursor);
   if (!identity) return failed(identity.error().message);
-  if (fstat(*text, &status) != 0) {
+  if (fstat(text->fd, &status) != 0) {
     return failed(fmt::format("cannot examine the log: {}", std::strerror(errno)));
   }
   const auto size_bytes = static_cast<std::uint64_t>(status.st_size);

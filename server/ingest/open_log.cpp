@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "server/unpacking/packing.h"
-#include "server/unpacking/unpacked_text.h"
 
 namespace llmb::ingest {
 
@@ -41,17 +40,18 @@ parser::Result<OpenLog> examine_log(LogFile file) {
   return log;
 }
 
-parser::Result<int> LogTexts::of(const OpenLog& log, const std::function<bool()>& goes_on) {
-  if (!log.is_packed()) return log.file.get();
+parser::Result<LogTexts::Text> LogTexts::of(const OpenLog& log,
+                                            const std::function<bool()>& goes_on) {
+  if (!log.is_packed()) return Text{log.file.get(), {}};
   const FileFacts& facts = log.facts;
-  const bool is_kept = unpacked_.text.is_open() && unpacked_.inode == facts.inode &&
+  const bool is_kept = unpacked_.text.file.is_open() && unpacked_.inode == facts.inode &&
                        unpacked_.device == facts.device && unpacked_.changed_ns == facts.changed_ns;
-  if (is_kept) return unpacked_.text.get();
+  if (is_kept) return Text{unpacked_.text.file.get(), unpacked_.text.flaw};
   forget();
   auto text = unpacking::unpack_file(log.file.get(), log.packing, goes_on);
   if (!text) return tl::unexpected(text.error());
   unpacked_ = {facts.device, facts.inode, facts.changed_ns, std::move(*text)};
-  return unpacked_.text.get();
+  return Text{unpacked_.text.file.get(), unpacked_.text.flaw};
 }
 
 }  // namespace llmb::ingest

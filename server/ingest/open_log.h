@@ -10,6 +10,7 @@
 #include "parser/result.h"
 #include "server/ingest/root_directory.h"
 #include "server/unpacking/packing.h"
+#include "server/unpacking/unpacked_text.h"
 
 namespace llmb::ingest {
 
@@ -39,9 +40,12 @@ parser::Result<OpenLog> examine_log(LogFile file);
 // unpacking takes longer than reading, and a long log is read in several jobs.
 class LogTexts {
  public:
-  // A descriptor, which stands as long as `log` does and until the next call of either. `goes_on`
-  // is asked while a log is unpacked; false ends it with an error.
-  parser::Result<int> of(const OpenLog& log, const std::function<bool()>& goes_on);
+  struct Text {
+    int fd = -1;       // stands as long as the log does and until the next call of either
+    std::string flaw;  // as that of an UnpackedText
+  };
+  // `goes_on` is asked while a log is unpacked; false ends it with an error.
+  parser::Result<Text> of(const OpenLog& log, const std::function<bool()>& goes_on);
   void forget() { unpacked_ = {}; }
 
  private:
@@ -49,7 +53,7 @@ class LogTexts {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::int64_t changed_ns = 0;
-    parser::FileDescriptor text;
+    unpacking::UnpackedText text;
   };
   Unpacked unpacked_;
 };

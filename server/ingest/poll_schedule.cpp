@@ -47,6 +47,12 @@ Milliseconds hung_limit(double step_time_s_typical) {
   return twenty_steps(step_time_s_typical, kHungAtLeast);
 }
 
+std::optional<Milliseconds> may_be_written_for(WallTime modified_at, WallTime now) {
+  const auto ago = now - modified_at;
+  if (ago >= kQuietAtLeast || ago <= -kQuietAtLeast) return std::nullopt;
+  return std::chrono::ceil<Milliseconds>(kQuietAtLeast - ago);
+}
+
 Temperature temperature(const Growth& growth) {
   if (growth.job_has_ended && growth.since_growth >= quiet_limit(growth.step_time_s_mean)) {
     return Temperature::ended;

@@ -40,6 +40,10 @@ Milliseconds quiet_limit(double step_time_s_mean);
 // minutes at least, in which a checkpoint may be saved.
 Milliseconds hung_limit(double step_time_s_typical);
 
+// For how long a compressed file that ends in the middle may still be written: until it has not
+// changed for ten minutes. Nothing: it is not any more, nor where its time lies as far ahead.
+std::optional<Milliseconds> may_be_written_for(WallTime modified_at, WallTime now);
+
 // A job that ended is watched as any other until the quiet limit has passed, because its teardown
 // still writes (and fails).
 Temperature temperature(const Growth& growth);

@@ -1,6 +1,7 @@
 // What discovery asks of the readers about one file, and what it hears back.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -51,6 +52,9 @@ struct FileOutcome {
   FileIndex file = 0;
   bool is_configuration = false;  // of a Kind::configure job
   std::string error;
+  std::chrono::milliseconds rest_max = std::chrono::milliseconds::max();  // of one that is parked
+  // Of a compressed log of which not all can be had, and which was read up to there just now: why.
+  std::string flaw;
   // The job's; after a reading that was committed or unchanged, with what that reading found.
   LogMemory memory;
   std::uint64_t size_bytes = 0;  // of the file, when it was read

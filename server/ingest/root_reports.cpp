@@ -80,6 +80,12 @@ void RootReports::unparked(const std::string& relative_path) {
   writes_.push_at_once(UnparkedFile{root_.id, relative_path});
 }
 
+void RootReports::reads_in_part(const std::string& relative_path, const std::string& flaw) {
+  if (!may_log_again(root_.path + '/' + relative_path + " in part")) return;
+  warn("{}/{}: {}; it was read up to there, and is read again when it changes", root_.path,
+       relative_path, flaw);
+}
+
 void RootReports::leaves_compressed(const std::string& relative_path) {
   if (!may_log_again("unread compressed logs")) return;
   warn(

@@ -33,6 +33,7 @@ class RootReports {
   void advise(const std::string& advice);
   void parked(const FileState& file, const std::string& reason, std::chrono::milliseconds rest);
   void unparked(const std::string& relative_path);
+  void reads_in_part(const std::string& relative_path, const std::string& flaw);
   // Of all such logs of the root one is named.
   void leaves_compressed(const std::string& relative_path);
   void keeps_compressed(const std::string& relative_path);

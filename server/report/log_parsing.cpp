@@ -101,6 +101,8 @@ class LogParser {
     }
     joined.finish();
     readings.finish();
+    // Of several the one that came last is not whole.
+    runs.back().flaw = source->flaw();
     if (options_.keeps_refusals) {
       const auto text = std::move(*source).text_again();
       if (!text) return tl::unexpected(text.error());
@@ -248,6 +250,14 @@ void add_unread_configs(LogReport& report) {
   }
 }
 
+void add_partly_read(LogReport& report) {
+  for (const ReportedRun& run : report.runs) {
+    if (!run.flaw.empty()) {
+      report.skipped.push_back({run.path, run.flaw, SkippedFile::Kind::in_part});
+    }
+  }
+}
+
 }  // namespace
 
 LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
@@ -288,6 +298,7 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
     std::move(of_one.begin(), of_one.end(), std::back_inserter(report.runs));
   }
   add_unread_configs(report);
+  add_partly_read(report);
   std::stable_sort(report.skipped.begin(), report.skipped.end(),
                    [](const auto& a, const auto& b) { return a.path < b.path; });
   return report;

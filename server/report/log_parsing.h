@@ -26,7 +26,8 @@ struct ParsingOptions {
   const parser::Catalog* catalog = nullptr;
 };
 
-// Logs that cannot be read end in LogReport::skipped beside those that discovery left out.
+// Logs that cannot be read, or not to their end, are in LogReport::skipped beside those that
+// discovery left out.
 LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options);
 
 }  // namespace llmb::report

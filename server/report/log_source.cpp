@@ -76,19 +76,6 @@ Result<std::uint64_t> read_blocks_ahead(int file, std::uint64_t size, const LogS
   return done;
 }
 
-Result<std::uint64_t> read_unpacked(int file, Packing packing, std::string head,
-                                    const LogSource::Take& take) {
-  unpacking::Unpacker unpacker(file, packing, std::move(head));
-  std::uint64_t done = 0;
-  while (true) {
-    const auto block = unpacker.next();
-    if (!block) return broke_off(done, block.error().message);
-    if (block->empty()) return done;
-    take(*block);
-    done += block->size();
-  }
-}
-
 }  // namespace
 
 Result<FileDescriptor> open_regular(const std::string& path, bool may_be_link,
@@ -160,9 +147,7 @@ Result<void> LogSource::look_at_head() {
 }
 
 Result<std::uint64_t> LogSource::read(std::vector<char>& buffer, const Take& take) {
-  if (packing_ != Packing::none) {
-    return read_unpacked(file_.get(), packing_, std::exchange(head_, {}), take);
-  }
+  if (packing_ != Packing::none) return read_unpacked(take);
   if (!is_pipe_) {
     return size_ < kReadAheadBytesMin ? read_blocks(file_.get(), size_, buffer, take)
                                       : read_blocks_ahead(file_.get(), size_, take);
@@ -173,9 +158,27 @@ Result<std::uint64_t> LogSource::read(std::vector<char>& buffer, const Take& tak
   return *rest + head_.size();
 }
 
+Result<std::uint64_t> LogSource::read_unpacked(const Take& take) {
+  unpacking::Unpacker unpacker(file_.get(), packing_, std::exchange(head_, {}));
+  std::uint64_t done = 0;
+  while (true) {
+    const auto block = unpacker.next();
+    if (!block) {
+      flaw_ = unpacker.flaw();
+      if (flaw_.empty()) return broke_off(done, block.error().message);
+      return done;
+    }
+    if (block->empty()) return done;
+    take(*block);
+    done += block->size();
+  }
+}
+
 Result<FileDescriptor> LogSource::text_again() && {
   if (is_pipe_ || packing_ == Packing::none) return std::move(file_);
-  return unpacking::unpack_file(file_.get(), packing_);
+  auto text = unpacking::unpack_file(file_.get(), packing_);
+  if (!text) return tl::unexpected(text.error());
+  return std::move(text->file);
 }
 
 }  // namespace llmb::report

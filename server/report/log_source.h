@@ -31,6 +31,10 @@ class LogSource {
   // what was there when it was opened: a log that grows faster than it is read still ends. Once.
   parser::Result<std::uint64_t> read(std::vector<char>& buffer, const Take& take);
 
+  // Of a compressed log that was read up to where it ends in the middle, or is damaged: how that is
+  // told. Empty: it was read whole.
+  const std::string& flaw() const { return flaw_; }
+
   // Of a log that was read: its text as a file, to look at parts of it again. Of a pipe there is
   // none left: what comes back cannot be read at offsets.
   parser::Result<parser::FileDescriptor> text_again() &&;
@@ -38,12 +42,14 @@ class LogSource {
  private:
   LogSource() = default;
   parser::Result<void> look_at_head();
+  parser::Result<std::uint64_t> read_unpacked(const Take& take);
 
   parser::FileDescriptor file_;
   std::uint64_t size_ = 0;  // of a file
   bool is_pipe_ = false;
   std::string head_;  // of a pipe: what was read of it to tell what it holds
   unpacking::Packing packing_ = unpacking::Packing::none;
+  std::string flaw_;
 };
 
 // `size` bytes at most. Fails where reading breaks off.

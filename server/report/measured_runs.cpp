@@ -154,7 +154,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
     const LogReport report = parse_logs(discover_logs(sides[side].names), options);
     for (const SkippedFile& file : report.skipped) {
       if (file.kind == SkippedFile::Kind::by_design) continue;
-      std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
+      std::cerr << "llmb-report: " << skipped_text(file) << '\n';
     }
     if (report.runs.empty()) {
       return parser::fail(no_log_text(sides[side].names, report.others));

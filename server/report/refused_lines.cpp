@@ -84,6 +84,10 @@ void write_refusals(const LogReport& report, bool full_names, std::ostream& out)
     }
   }
   if (!has_any) out << "\nNo line was refused.\n";
+  for (const SkippedFile& file : report.skipped) {
+    if (file.kind != SkippedFile::Kind::in_part) continue;
+    out << fmt::format("\n{}\n", parser::safe_text(skipped_text(file)));
+  }
 }
 
 }  // namespace llmb::report

@@ -39,6 +39,7 @@ struct ReportedRun {
   parser::LogFacts facts;
   std::int64_t step_count = 0;  // all segments, those that the facts no longer list included
   std::optional<SkippedFile> unread_config;  // its llmb-config, where that could not be read
+  std::string flaw;             // of a log that was read in part: why, see LogSource::flaw()
   bool is_profiled = false;     // profiles lie beside the log, or its configuration says so
   parser::Judgement judgement;  // with metrics where they were asked for
   // The same with every step of the window, where some were left out.
@@ -51,10 +52,10 @@ struct ReportedRun {
 };
 
 struct LogReport {
-  std::vector<ReportedRun> runs;  // ordered by path
-  std::vector<SkippedFile> skipped;
-  OtherFiles others;         // as discovery found them
-  bool has_samples = false;  // as they were asked for
+  std::vector<ReportedRun> runs;     // ordered by path
+  std::vector<SkippedFile> skipped;  // runs that were read in part are there, too
+  OtherFiles others;                 // as discovery found them
+  bool has_samples = false;          // as they were asked for
   bool has_metrics = false;
   bool has_refusals = false;
 

@@ -72,8 +72,8 @@ parser::Result<Packing> packing_of_file(int fd) {
   return packing_of({head.data(), static_cast<std::size_t>(got)});
 }
 
-parser::Result<parser::FileDescriptor> unpack_file(int fd, Packing packing,
-                                                   const std::function<bool()>& goes_on) {
+parser::Result<UnpackedText> unpack_file(int fd, Packing packing,
+                                         const std::function<bool()>& goes_on) {
   if (lseek(fd, 0, SEEK_SET) < 0) {
     return parser::fail(fmt::format("cannot be read: {}", std::strerror(errno)));
   }
@@ -86,8 +86,9 @@ parser::Result<parser::FileDescriptor> unpack_file(int fd, Packing packing,
   std::uint64_t size = 0;
   while (true) {
     const auto block = unpacker.next();
-    if (!block) return tl::unexpected(block.error());
-    if (block->empty()) return text;
+    const std::string flaw = block ? std::string() : unpacker.flaw();
+    if (!block && flaw.empty()) return tl::unexpected(block.error());
+    if (!block || block->empty()) return UnpackedText{std::move(text), flaw};
     size += block->size();
     if (size > place.bytes_max) {
       return parser::fail(

@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t kPackedBytes = std::size_t{64} << 10U;
 constexpr std::size_t kTextBytes = std::size_t{256} << 10U;
 
-auto damaged(std::string_view how) {
-  return parser::fail(fmt::format("the compressed file is damaged: {}", how));
-}
-
 }  // namespace
 
 Unpacker::Unpacker(int fd, Packing packing, std::string head)
@@ -33,12 +29,10 @@ Unpacker::~Unpacker() = default;
 
 parser::Result<std::string_view> Unpacker::next() {
   while (true) {
+    if (!damage_.empty()) return damaged(damage_);
     if (packed_.empty() && !may_have_more_) {
       if (auto read = read_packed(); !read) return tl::unexpected(read.error());
-      if (packed_.empty() && is_in_middle_) {
-        return parser::fail(
-            "the compressed file ends in the middle: it is still being written, or was cut off");
-      }
+      if (packed_.empty() && is_in_middle_) return cut_off();
     }
     if (!is_in_middle_) {
       const bool is_at_end = packed_.empty();
@@ -50,11 +44,44 @@ parser::Result<std::string_view> Unpacker::next() {
     const Progress progress = method_->unpack(packed_, text_);
     packed_.remove_prefix(progress.taken);
     if (progress.refusal != nullptr) return parser::fail(progress.refusal);
-    if (progress.damage != nullptr) return damaged(progress.damage);
+    // What came before it in the same call is text as any other.
+    if (progress.damage != nullptr) damage_ = progress.damage;
     is_in_middle_ = !progress.is_at_end;
     may_have_more_ = is_in_middle_ && progress.made == text_.size();
-    if (progress.made > 0) return std::string_view(text_.data(), progress.made);
+    if (progress.made > 0) return given(progress.made);
   }
+}
+
+std::string Unpacker::flaw() const {
+  if (is_cut_off_ && text_bytes_ > 0) {
+    return fmt::format(
+        "the compressed file ends in the middle, after {} bytes of text: it is still being "
+        "written, or was cut off",
+        text_bytes_);
+  }
+  if (!damage_.empty() && has_whole_line_) {
+    return fmt::format("the compressed file is damaged behind {} bytes of text: {}", text_bytes_,
+                       damage_);
+  }
+  return {};
+}
+
+std::string_view Unpacker::given(std::size_t bytes) {
+  const std::string_view text(text_.data(), bytes);
+  text_bytes_ += bytes;
+  has_whole_line_ = has_whole_line_ || text.find('\n') != std::string_view::npos;
+  return text;
+}
+
+tl::unexpected<parser::Error> Unpacker::cut_off() {
+  is_cut_off_ = true;
+  return parser::fail(
+      "the compressed file ends in the middle: it is still being written, or was cut off");
+}
+
+tl::unexpected<parser::Error> Unpacker::damaged(std::string how) {
+  damage_ = std::move(how);
+  return parser::fail(fmt::format("the compressed file is damaged: {}", damage_));
 }
 
 // Leaves `packed_` empty at the file's end.

@@ -69,6 +69,9 @@ TEST_F(RunLog, UnpacksWhatWasCompressedSince) {
     EXPECT_EQ(get_json(path(run_)), before) << packed;
     std::filesystem::remove(packed);
   }
+  const std::string torn = unpacking::gzipped("first line\nsecond line\nthird line\n");
+  std::ofstream(tree_ / "log.out.gz", std::ios::binary) << torn.substr(0, torn.size() - 8);
+  EXPECT_EQ(get_json(path(run_)), before) << "it ends in the middle";
   std::ofstream(tree_ / "log.out.gz", std::ios::binary) << "\x1f\x8b\x08 no such file";
   EXPECT_NE(get_detail(path(run_), {}, 503).find("compressed file"), std::string::npos);
 }

@@ -2,11 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
+#include "tests/server/unpacking/packed_bytes.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::cli {
@@ -164,6 +168,27 @@ TEST_F(CommandLine, SaysItsVersion) {
 TEST_F(CommandLine, RefusesAnUnknownLogLevel) {
   EXPECT_EQ(run({"ingest", "--once", "--log-level", "chatty", "."}).exit_code, 2);
   EXPECT_EQ(run({"ingest", "--once", "--log-level", "debug", "--db", "x.db", "."}).exit_code, 0);
+}
+
+// A copy that was cut off is no log that could not be read.
+TEST_F(CommandLine, IngestTellsOnceThatALogIsReadInPart) {
+  const std::string packed = unpacking::gzipped(nemo_log(49));
+  const auto log = folder_.write("tree/a.out.gz", packed.substr(0, packed.size() - 8));
+  const auto an_hour_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::filesystem::last_write_time(log, an_hour_ago);
+  const auto ingest = [&](const char* gpu_type) {
+    return run({"ingest", "--once", "--db", "x.db", "--gpu-type", gpu_type, "tree"});
+  };
+  const ProgramRun first = ingest("h100");
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.err,
+              HasSubstr("tree/a.out.gz: the compressed file ends in the middle, after "));
+  EXPECT_THAT(first.err, HasSubstr("it was read up to there"));
+  for (const char* const gpu_type : {"h100", "gb200"}) {
+    const ProgramRun later = ingest(gpu_type);
+    EXPECT_EQ(later.exit_code, 0) << later.err;
+    EXPECT_THAT(later.err, Not(HasSubstr("ends in the middle"))) << "judged anew it is as it was";
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "tests/server/cli/parsed_paths.h"
 #include "tests/server/cli/program_run.h"
 #include "tests/server/cli/training_logs.h"
 #include "tests/server/unpacking/packed_bytes.h"
@@ -21,18 +22,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::vector<std::string> paths_in(const ProgramRun& run) {
-  std::vector<std::string> paths;
-  const auto document = nlohmann::json::parse(run.out);
-  for (const auto& one : document.at("runs")) paths.push_back(one.at("path"));
-  return paths;
-}
-
-ProgramRun parse_json(const TemporaryFolder& folder, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"parse", "--format", "json"});
-  return run_program(arguments, {folder.path(), {}, false});
-}
 
 TEST(ParseInput, OrdersRowsByPathAndReadsEachFileOnce) {
   const TemporaryFolder folder;
@@ -171,50 +160,6 @@ TEST(ParseInput, EndsOnALinkThatPointsAtItself) {
   const ProgramRun run = parse_json(folder, {"self"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.err, HasSubstr("skipped self: "));
-}
-
-TEST(ParseInput, UnpacksCompressedLogs) {
-  const TemporaryFolder folder;
-  folder.write("t/a.out", nemo_log(49));
-  folder.write("t/a.out.gz", "the log itself lies beside it");
-  folder.write("t/b.out.gz", unpacking::gzipped(nemo_log(49)));
-  folder.write("t/c.out.zst", unpacking::zstd_packed(nemo_log(49)));
-  folder.write("t/c2.out.xz", unpacking::xz_packed(nemo_log(49)));
-  folder.write("t/c3.out.bz2", unpacking::bzip2_packed(nemo_log(49)));
-  folder.write("t/d.out.lz4", "packed");
-  folder.write("t/e.gz", unpacking::gzipped(nemo_log(49)));
-  folder.write("t/f.out.gz", unpacking::gzipped(nemo_log(49)).substr(0, 60));
-  folder.write("t/g.out.xz", unpacking::xz_packed(nemo_log(49)).substr(0, 60));
-  folder.write("t/h.out.bz2", unpacking::bzip2_packed(nemo_log(49)).substr(0, 60));
-  const ProgramRun run = parse_json(folder, {"t"});
-  EXPECT_EQ(run.exit_code, 0);
-  EXPECT_THAT(paths_in(run),
-              ElementsAre("t/a.out", "t/b.out.gz", "t/c.out.zst", "t/c2.out.xz", "t/c3.out.bz2"));
-  EXPECT_THAT(run.err, HasSubstr("t/d.out.lz4: a log that is compressed otherwise than by gzip"));
-  for (const char* const cut_off : {"t/f.out.gz", "t/g.out.xz", "t/h.out.bz2"}) {
-    EXPECT_THAT(run.err, HasSubstr(std::string(cut_off) + ": reading broke off at byte"));
-  }
-  EXPECT_THAT(run.err, HasSubstr("ends in the middle"));
-  EXPECT_THAT(run.err, Not(HasSubstr("e.gz")));
-  const auto runs = nlohmann::json::parse(run.out).at("runs");
-  for (const auto& one : runs) EXPECT_EQ(one.at("step_time_s_mean"), 2.5) << one.at("path");
-  EXPECT_EQ(runs[1].at("experiment"), "b");
-  EXPECT_THAT(paths_in(parse_json(folder, {"t/e.gz"})), ElementsAre("t/e.gz"));
-}
-
-TEST(ParseInput, NumbersRefusedLinesOfACompressedLog) {
-  const TemporaryFolder folder;
-  std::string log = nemo_log(49);
-  log.replace(log.find("train_step_timing in s: "), 25, "train_step_timing in s: ?");
-  const auto refused = [&](const std::string& name) {
-    const ProgramRun run =
-        run_program({"parse", "--explain", "--format", "json", name}, {folder.path(), {}, false});
-    return nlohmann::json::parse(run.out).at("runs").at(0).at("refused_lines");
-  };
-  folder.write("a.out", log);
-  folder.write("a.gz", unpacking::gzipped(log));
-  EXPECT_FALSE(refused("a.out").empty());
-  EXPECT_EQ(refused("a.gz"), refused("a.out"));
 }
 
 TEST(ParseInput, ReadsStdin) {

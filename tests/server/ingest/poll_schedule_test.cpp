@@ -45,6 +45,15 @@ TEST(PollSchedule, AsksAfterTwentyStepsWhetherAJobHangs) {
   EXPECT_EQ(hung_limit(1e12), hours(24));
 }
 
+TEST(PollSchedule, WaitsTenMinutesForTheEndOfACompressedFile) {
+  const WallTime now{hours(1'000)};
+  EXPECT_EQ(may_be_written_for(now, now), minutes(10));
+  EXPECT_EQ(may_be_written_for(now - minutes(9), now), minutes(1));
+  EXPECT_EQ(may_be_written_for(now - minutes(10), now), std::nullopt);
+  EXPECT_EQ(may_be_written_for(now + minutes(9), now), minutes(19)) << "of a clock that goes ahead";
+  EXPECT_EQ(may_be_written_for(now + hours(9), now), std::nullopt);
+}
+
 TEST(PollSchedule, DoublesTheRestOfABrokenFile) {
   const auto rest = [](int failures) { return park_interval(failures, seconds(5), hours(1)); };
   EXPECT_EQ(rest(1), seconds(5));

@@ -75,7 +75,7 @@ TEST_F(UnpackedText, IsAFileWithoutAName) {
   setenv("TMPDIR", folder_.file("tmp").c_str(), 1);
   const auto text = unpack_file(file.get(), Packing::gzip);
   ASSERT_TRUE(text) << text.error().message;
-  EXPECT_EQ(text_at(text->get(), 7, 100), "step 2\n");
+  EXPECT_EQ(text_at(text->file.get(), 7, 100), "step 2\n");
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "tmp"));
 }
 
@@ -85,8 +85,29 @@ TEST_F(UnpackedText, NeedsNoFolder) {
     const auto file = opened(folder_.write("log.out.packed", packed_by(packing, "step 1\n")));
     const auto text = unpack_file(file.get(), packing);
     ASSERT_TRUE(text) << text.error().message;
-    EXPECT_EQ(text_at(text->get(), 0, 100), "step 1\n");
+    EXPECT_EQ(text_at(text->file.get(), 0, 100), "step 1\n");
   }
+}
+
+TEST_F(UnpackedText, IsThereUpToWhereTheFileEndsOrIsDamaged) {
+  const std::string packed = gzipped("step 1\nstep 2\n");
+  const auto text_of = [&](const std::string& bytes) {
+    return unpack_file(opened(folder_.write("log.out.gz", bytes)).get(), Packing::gzip);
+  };
+  const auto torn = text_of(gzipped("step 1\n") + packed.substr(0, packed.size() - 8));
+  ASSERT_TRUE(torn) << torn.error().message;
+  EXPECT_EQ(text_at(torn->file.get(), 0, 100), "step 1\nstep 1\nstep 2\n");
+  EXPECT_EQ(torn->flaw,
+            "the compressed file ends in the middle, after 21 bytes of text: it is still being "
+            "written, or was cut off");
+  const auto damaged = text_of(packed + "no gzip");
+  ASSERT_TRUE(damaged) << damaged.error().message;
+  EXPECT_EQ(text_at(damaged->file.get(), 0, 100), "step 1\nstep 2\n");
+  EXPECT_EQ(damaged->flaw,
+            "the compressed file is damaged behind 14 bytes of text: incorrect header check");
+  EXPECT_EQ(text_of(packed)->flaw, "");
+  EXPECT_FALSE(text_of(packed.substr(0, 8))) << "nothing of it unpacks";
+  EXPECT_FALSE(text_of(gzipped("no whole line") + "no gzip"));
 }
 
 TEST_F(UnpackedText, EndsWhereItIsTold) {

@@ -1,6 +1,7 @@
 #include "server/unpacking/unpacker.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ namespace {
 struct Unpacked {
   std::string text;
   std::string error;
+  std::string flaw;
 };
 
 Unpacked unpack(const std::string& packed, Packing packing, std::size_t head_bytes = 0) {
@@ -30,6 +32,7 @@ Unpacked unpack(const std::string& packed, Packing packing, std::size_t head_byt
     const auto block = unpacker.next();
     if (!block) {
       unpacked.error = block.error().message;
+      unpacked.flaw = unpacker.flaw();
       return unpacked;
     }
     if (block->empty()) return unpacked;
@@ -80,9 +83,24 @@ TEST_P(UnpackerOf, SaysThatAFileIsCutOffAndGivesWhatThereIs) {
     const Unpacked unpacked = unpack(whole.substr(0, bytes), GetParam());
     EXPECT_NE(unpacked.error.find("ends in the middle"), std::string::npos) << bytes;
     EXPECT_TRUE(text.starts_with(unpacked.text)) << bytes;
+    EXPECT_EQ(unpacked.flaw.empty(), unpacked.text.empty()) << bytes;
     if (bytes > 100'000) {
       EXPECT_GT(unpacked.text.size(), 100'000U);
+      EXPECT_NE(unpacked.flaw.find(fmt::format("after {} bytes of text", unpacked.text.size())),
+                std::string::npos)
+          << unpacked.flaw;
     }
+  }
+}
+
+TEST_P(UnpackerOf, GivesWhatIsThereOfTheSecondOfTwo) {
+  const std::string text = long_text();
+  const std::string second = packed(text);
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{5}, second.size() / 2}) {
+    const Unpacked unpacked = unpack(packed("step 1\n") + second.substr(0, bytes), GetParam());
+    EXPECT_NE(unpacked.flaw.find("ends in the middle"), std::string::npos) << bytes;
+    EXPECT_TRUE(("step 1\n" + text).starts_with(unpacked.text)) << bytes;
+    EXPECT_EQ(unpacked.text.size() > 100'000, bytes > 5);
   }
 }
 
@@ -90,6 +108,11 @@ TEST_P(UnpackerOf, SaysThatAFileIsDamaged) {
   std::string damaged = packed(long_text());
   for (std::size_t i = damaged.size() / 2; i < damaged.size() / 2 + 100; ++i) damaged[i] = 'x';
   EXPECT_NE(unpack(damaged, GetParam()).error.find("is damaged: "), std::string::npos);
+  EXPECT_NE(unpack(damaged, GetParam()).flaw.find("is damaged behind "), std::string::npos);
+  EXPECT_TRUE(unpack("no such file", GetParam()).flaw.empty());
+  EXPECT_TRUE(unpack(packed("a") + "what is this", GetParam()).flaw.empty()) << "no whole line";
+  EXPECT_NE(unpack(packed("a\n") + "what is this", GetParam()).flaw.find("behind 2 bytes"),
+            std::string::npos);
   EXPECT_NE(unpack("no such file", GetParam()).error.find("is damaged: "), std::string::npos);
   EXPECT_NE(unpack(packed("a") + "what is this", GetParam()).error.find("is damaged: "),
             std::string::npos);
@@ -126,6 +149,16 @@ TEST(Unpacker, PassesOverZerosBehindAFile) {
   }
   EXPECT_EQ(unpack(xz_packed("a") + std::string(6, '\0'), Packing::xz).error,
             "the compressed file is damaged: 6 zeros stand behind it, not a multiple of 4");
+}
+
+// The call that finds the damage may have made some text before.
+TEST(Unpacker, GivesWhatWasMadeBeforeTheDamage) {
+  std::string wrong_check = gzipped("step 1\nstep 2\n");
+  ++wrong_check[wrong_check.size() - 8];
+  const Unpacked unpacked = unpack(wrong_check, Packing::gzip);
+  EXPECT_EQ(unpacked.text, "step 1\nstep 2\n");
+  EXPECT_EQ(unpacked.flaw,
+            "the compressed file is damaged behind 14 bytes of text: incorrect data check");
 }
 
 // Of zstd a check is made only where the file has one, and zstd's own does.
@@ -182,7 +215,10 @@ TEST(Unpacker, SaysThatADictionaryIsTooLong) {
     const Unpacked unpacked = unpack(with_header_byte(packed, kDictionarySize, size), Packing::xz);
     EXPECT_NE(unpacked.error.find("more than 256 MiB"), std::string::npos) << unpacked.error;
     EXPECT_EQ(unpacked.text, "");
+    EXPECT_EQ(unpacked.flaw, "");
   }
+  const std::string refused = with_header_byte(packed, kDictionarySize, '\x28');
+  EXPECT_EQ(unpack(packed + refused, Packing::xz).flaw, "") << "it may be whole";
 }
 
 TEST(Unpacker, SaysThatAFilterIsNotKnown) {
