@@ -224,9 +224,10 @@ class Reader {
   // What is held of a cluster's logs by a store's word, by run, those after `after`.
   std::vector<HeldLog> held_logs(const std::string& store_id, const std::string& cluster,
                                  RunId after, std::int64_t limit);
-  // Of the text of a pushed log: where the last block ends (0: there is none), and the blocks that
-  // hold bytes from `begin` up to `end`.
+  // Of the text of a pushed log: where the last block ends (0: there is none), where all blocks
+  // are, and those that hold bytes from `begin` up to `end`.
   std::uint64_t log_text_end(RunId id);
+  std::vector<LogBlockPlace> log_block_places(RunId id);
   std::vector<LogBlock> log_blocks(RunId id, std::uint64_t begin, std::uint64_t end);
 
   // Every (root, relative_path) with its cursor, for ingest's start: nothing is read again.

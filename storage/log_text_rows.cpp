@@ -113,6 +113,21 @@ std::uint64_t log_text_end(Connection& connection, RunId run) {
   return find_text_end(connection, run).at;
 }
 
+std::vector<LogBlockPlace> read_log_block_places(Connection& connection, RunId run) {
+  Statement& select = connection.kept(
+      "SELECT first_byte, byte_count, CAST(length(packed) AS bigint) FROM log_text"
+      " WHERE run_id = ? AND byte_count > 0 ORDER BY first_byte");
+  select.integer(run);
+  std::vector<LogBlockPlace> places;
+  while (select.step()) {
+    LogBlockPlace& place = places.emplace_back();
+    place.first_byte = select.read_bits();
+    place.byte_count = select.read_bits();
+    place.packed_bytes = select.read_bits();
+  }
+  return places;
+}
+
 std::vector<LogBlock> read_log_blocks(Connection& connection, RunId run, std::uint64_t begin,
                                       std::uint64_t end) {
   Statement& select = connection.kept(

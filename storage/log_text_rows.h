@@ -32,6 +32,8 @@ void remove_log_text(Connection& connection, RunId run);
 std::uint64_t log_text_stored_bytes(Connection& connection, RunId run);
 // Where the last block ends, removed or not; 0: there is none.
 std::uint64_t log_text_end(Connection& connection, RunId run);
+// Of all blocks, in their order.
+std::vector<LogBlockPlace> read_log_block_places(Connection& connection, RunId run);
 // Those that hold bytes from `begin` up to `end`, in their order.
 std::vector<LogBlock> read_log_blocks(Connection& connection, RunId run, std::uint64_t begin,
                                       std::uint64_t end);

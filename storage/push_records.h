@@ -91,6 +91,13 @@ struct LogBlock {
   std::string packed;
 };
 
+// Where a block is, without what it holds.
+struct LogBlockPlace {
+  std::uint64_t first_byte = 0;
+  std::uint64_t byte_count = 0;
+  std::uint64_t packed_bytes = 0;
+};
+
 // A block of the log that a store knows by this path and generation.
 struct LogBlockTelling {
   std::string root_path;

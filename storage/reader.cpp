@@ -397,6 +397,10 @@ std::uint64_t Reader::log_text_end(RunId id) {
   return impl_->ask([&] { return storage::log_text_end(impl_->connection, id); });
 }
 
+std::vector<LogBlockPlace> Reader::log_block_places(RunId id) {
+  return impl_->ask([&] { return read_log_block_places(impl_->connection, id); });
+}
+
 std::vector<LogBlock> Reader::log_blocks(RunId id, std::uint64_t begin, std::uint64_t end) {
   return impl_->ask([&] { return read_log_blocks(impl_->connection, id, begin, end); });
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "server/api/attachment.h"
 #include "server/api/json.h"
 #include "server/api/request_error.h"
 #include "server/api/resources.h"
@@ -86,8 +87,7 @@ void write_steps(Context& context, storage::RunId id, const std::optional<parser
 http::Response as_file(http::Response response, LineFormat format, const std::string& name) {
   response.content_type =
       format == LineFormat::csv ? "text/csv; charset=utf-8" : "application/x-ndjson";
-  response.headers.emplace_back("Content-Disposition",
-                                fmt::format("attachment; filename=\"{}\"", name));
+  response.headers.push_back(attachment_header(name));
   return response;
 }
 

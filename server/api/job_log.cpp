@@ -11,7 +11,6 @@
 #include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/tagged_response.h"
-#include "server/dispatch/job_evidence.h"
 #include "server/dispatch/job_files.h"
 
 namespace llmb::api {
@@ -86,30 +85,20 @@ dispatch::FilePiece read_wanted(const std::string& path, const WantedPiece& want
 
 http::Response get_job_log(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"of", "offset", "limit_bytes", "path"});
-  const std::string of = parameters.text("of").value_or("run");
-  if (of != "run" && of != "batch") {
-    throw bad_request("Parameter 'of' is '" + of +
-                      "'; it has to be run (the newest start's log) or batch (the script's own).");
-  }
   const WantedPiece wanted = {
       parameters.integer("offset", 0, INT64_MAX),
       parameters.integer("limit_bytes", 1, kPieceBytesMax).value_or(kPieceBytes),
       parameters.text("path")};
-  require_cluster(context);
-  const storage::JobRecord job = find_job(*context.options.jobs, request);
-  const dispatch::JobLogs logs = dispatch::job_logs(job);
-  const std::string& path = of == "run" ? logs.log : logs.batch_output;
-  if (path.empty() && !logs.error.empty()) throw log_unreadable(logs.error);
-  const bool has_ended = storage::is_final(job.state);
-  const dispatch::FilePiece piece = read_wanted(path, wanted, !has_ended);
+  const AskedJobLog log = asked_job_log(context, request, parameters);
+  const dispatch::FilePiece piece = read_wanted(log.path, wanted, !log.job_has_ended);
   Json json;
-  json["of"] = of;
-  json["path"] = null_if_empty(path);
+  json["of"] = log.of;
+  json["path"] = null_if_empty(log.path);
   json["size_bytes"] = piece.size_bytes;
   json["offset"] = piece.offset;
   json["next_offset"] = piece.offset + static_cast<std::int64_t>(piece.text.size());
   json["text"] = piece.text;
-  json["job_has_ended"] = has_ended;
+  json["job_has_ended"] = log.job_has_ended;
   return hashed_response(to_text(json));
 }
 

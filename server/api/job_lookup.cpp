@@ -4,6 +4,7 @@
 
 #include "server/api/query_parameters.h"
 #include "server/api/request_error.h"
+#include "server/dispatch/job_evidence.h"
 
 namespace llmb::api {
 namespace {
@@ -68,6 +69,23 @@ storage::JobRecord find_job(storage::JobStore& jobs, const http::Request& reques
                     id));
   }
   return std::move(*job);
+}
+
+AskedJobLog asked_job_log(const Context& context, const http::Request& request,
+                          const QueryParameters& parameters) {
+  AskedJobLog asked;
+  asked.of = parameters.text("of").value_or("run");
+  if (asked.of != "run" && asked.of != "batch") {
+    throw bad_request("Parameter 'of' is '" + asked.of +
+                      "'; it has to be run (the newest start's log) or batch (the script's own).");
+  }
+  require_cluster(context);
+  const storage::JobRecord job = find_job(*context.options.jobs, request);
+  const dispatch::JobLogs logs = dispatch::job_logs(job);
+  asked.path = asked.of == "run" ? logs.log : logs.batch_output;
+  if (asked.path.empty() && !logs.error.empty()) throw log_unreadable(logs.error);
+  asked.job_has_ended = storage::is_final(job.state);
+  return asked;
 }
 
 http::Response dispatch_problem(const dispatch::Refusal& refusal) {

@@ -181,6 +181,9 @@ void write_http(OpenMetricsText& text, const http::ServerCounters& counters) {
           counters.accept_pauses);
   gauge(text, "llmb_http_event_streams_open", "", "Event streams open now.",
         counters.event_streams_open);
+  gauge(text, "llmb_http_body_streams_open", "",
+        "Answers under way that are read while they are sent: downloads of logs.",
+        counters.body_streams_open);
   counter(text, "llmb_http_deadlines_missed", "", "Connections closed at a deadline.",
           counters.deadlines_missed);
   counter(text, "llmb_http_requests_busy", "",

@@ -19,6 +19,7 @@ http::Response get_run_steps_csv(Context& context, const http::Request& request)
 http::Response get_run_steps_ndjson(Context& context, const http::Request& request);
 http::Response get_run_log(Context& context, const http::Request& request);
 http::Response get_run_log_matches(Context& context, const http::Request& request);
+http::Response get_run_log_text(Context& context, const http::Request& request);
 http::Response get_run_statistics(Context& context, const http::Request& request);
 http::Response get_run_metrics(Context& context, const http::Request& request);
 http::Response get_run_agreement(Context& context, const http::Request& request);
@@ -37,6 +38,7 @@ http::Response post_jobs(Context& context, const http::Request& request);
 http::Response get_job(Context& context, const http::Request& request);
 http::Response delete_job(Context& context, const http::Request& request);
 http::Response get_job_log(Context& context, const http::Request& request);
+http::Response get_job_log_text(Context& context, const http::Request& request);
 http::Response get_push(Context& context, const http::Request& request);
 http::Response post_push(Context& context, const http::Request& request);
 http::Response post_push_text(Context& context, const http::Request& request);

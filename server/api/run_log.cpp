@@ -1,12 +1,10 @@
 // GET /api/v1/runs/{id}/log?offset=&before=&after=: lines of a run's log around a byte.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
+#include "server/api/found_log.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
-#include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/run_log_text.h"
 #include "server/api/tagged_response.h"
@@ -33,10 +31,7 @@ TextPiece piece_around(std::vector<TextPiece> pieces, std::uint64_t offset) {
       return std::move(piece);
     }
   }
-  throw not_found(fmt::format(
-      "That part of the log is not here: it was removed (llmb-report prune), or lies between the "
-      "beginning and the end that its agent sends of a log beyond {} MiB.",
-      (storage::kLogHeadBytes + storage::kLogTailBytes) >> 20U));
+  throw text_not_here();
 }
 
 Json lines_json(const RunLogText& text, const WantedLines& wanted) {

@@ -65,19 +65,25 @@ Result<std::vector<std::string>> list(const Place& place) {
   return names;
 }
 
-Result<FilePiece> read(const Place& place, std::optional<std::int64_t> offset,
-                       std::int64_t bytes_max) {
+Result<parser::FileDescriptor> open(const Place& place) {
   const auto root = RootDirectory::open(place.root);
   if (!root) return fail(root.error().message);
-  FilePiece piece;
-  piece.offset = offset.value_or(0);
-  const ingest::OpenResult opened = root->open_file(place.relative);
-  if (opened.error == ENOENT) return piece;
-  if (opened.error != 0) {
+  ingest::OpenResult opened = root->open_file(place.relative);
+  if (opened.error != 0 && opened.error != ENOENT) {
     return fail(fmt::format("cannot open {}: {}", place.str(), reason(opened.error)));
   }
+  return std::move(opened.fd);
+}
+
+Result<FilePiece> read(const Place& place, std::optional<std::int64_t> offset,
+                       std::int64_t bytes_max) {
+  const auto file = open(place);
+  if (!file) return tl::unexpected(file.error());
+  FilePiece piece;
+  piece.offset = offset.value_or(0);
+  if (!file->is_open()) return piece;
   struct stat found {};
-  if (fstat(opened.fd.get(), &found) != 0) {
+  if (fstat(file->get(), &found) != 0) {
     return fail(fmt::format("cannot examine {}: {}", place.str(), reason(errno)));
   }
   piece.size_bytes = found.st_size;
@@ -86,7 +92,7 @@ Result<FilePiece> read(const Place& place, std::optional<std::int64_t> offset,
   piece.text.resize(static_cast<std::size_t>(std::min(bytes_max, left)));
   std::size_t done = 0;
   while (done < piece.text.size()) {
-    const ssize_t got = pread(opened.fd.get(), piece.text.data() + done, piece.text.size() - done,
+    const ssize_t got = pread(file->get(), piece.text.data() + done, piece.text.size() - done,
                               static_cast<off_t>(piece.offset + static_cast<std::int64_t>(done)));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(fmt::format("cannot read {}: {}", place.str(), reason(errno)));
@@ -113,6 +119,13 @@ Result<FilePiece> read_piece(const std::string& file, std::optional<std::int64_t
   return ask_file_system<FilePiece>(file, [place = *std::move(place), offset, bytes_max] {
     return read(place, offset, bytes_max);
   });
+}
+
+Result<parser::FileDescriptor> open_job_file(const std::string& file) {
+  auto place = place_of(file);
+  if (!place) return tl::unexpected(place.error());
+  return ask_file_system<parser::FileDescriptor>(
+      file, [place = *std::move(place)] { return open(place); });
 }
 
 }  // namespace llmb::dispatch

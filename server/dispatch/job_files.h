@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "parser/foundation/file_descriptor.h"
 #include "parser/result.h"
 
 namespace llmb::dispatch {
@@ -29,5 +30,8 @@ struct FilePiece {
 // such file (yet). Fails as above, and where it is no regular file.
 parser::Result<FilePiece> read_piece(const std::string& file, std::optional<std::int64_t> offset,
                                      std::int64_t bytes_max);
+
+// To read as a whole; closed where there is no such file (yet). Fails as above.
+parser::Result<parser::FileDescriptor> open_job_file(const std::string& file);
 
 }  // namespace llmb::dispatch

@@ -31,13 +31,15 @@ void ConnectionTable::Entry::set_wake(std::function<void()> wake) {
   wake_ = std::move(wake);
 }
 
+void ConnectionTable::Entry::reset_when_closed() {
+  const linger reset = {.l_onoff = 1, .l_linger = 0};
+  setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+}
+
 void ConnectionTable::Entry::cut(Phase phase) {
   is_overdue_.store(true, std::memory_order_relaxed);
-  if (phase == Phase::writing) {
-    // Else the kernel would keep what the client does not take for minutes after the close.
-    const linger reset = {.l_onoff = 1, .l_linger = 0};
-    setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-  }
+  // Else the kernel would keep what the client does not take for minutes after the close.
+  if (phase == Phase::writing) reset_when_closed();
   ::shutdown(descriptor_, phase == Phase::reading ? SHUT_RD : SHUT_RDWR);
 }
 

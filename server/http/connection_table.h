@@ -40,6 +40,8 @@ class ConnectionTable {
     bool is_overdue() const { return is_overdue_.load(std::memory_order_relaxed); }
     // Called by stop_waiting(), from its thread, as long as the entry is streaming. Null: nobody.
     void set_wake(std::function<void()> wake);
+    // Closing the connection resets it, and what was not sent is forgotten.
+    void reset_when_closed();
 
    private:
     friend class ConnectionTable;

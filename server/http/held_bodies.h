@@ -1,6 +1,7 @@
 // HeldBodies: how many bytes of response bodies the server holds, each from being made until its
 // last byte is sent. Large bodies have a share of their own: a few clients that ask for them and do
-// not read leave everybody else's answers alone. Thread-safe.
+// not read leave everybody else's answers alone. Those that are read while they are sent are
+// counted by their number. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -19,8 +20,8 @@ class HeldBodies {
   static constexpr std::size_t kCountedFromBytes = std::size_t{4} * 1024;
   static constexpr std::size_t kLargeFromBytes = std::size_t{1024} * 1024;
 
-  HeldBodies(std::size_t large_bytes_max, std::size_t other_bytes_max)
-      : large_(large_bytes_max), other_(other_bytes_max) {}
+  HeldBodies(std::size_t large_bytes_max, std::size_t other_bytes_max, std::size_t streams_max = 0)
+      : large_(large_bytes_max), other_(other_bytes_max), streams_(streams_max) {}
 
   // So many bytes of a share, until it is gone. It may outlive the HeldBodies.
   class Room {
@@ -46,13 +47,10 @@ class HeldBodies {
   // Takes `bytes` of the share of bodies that large. Null where the share is used up; it may be
   // overdrawn by the last one that got any.
   std::shared_ptr<Room> reserve(std::size_t bytes) const {
-    const Share& share = share_of(bytes);
-    std::size_t held = *share.held;
-    do {
-      if (held >= share.bytes_max) return nullptr;
-    } while (!share.held->compare_exchange_weak(held, held + bytes));
-    return std::make_shared<Room>(share.held, bytes);
+    return reserve_of(share_of(bytes), bytes);
   }
+  // A place for one body that is read while it is sent. Null where all are taken.
+  std::shared_ptr<Room> reserve_stream() const { return reserve_of(streams_, 1); }
 
   // The same body; counted as long as a copy of the returned pointer lives. `room` is what was
   // reserved for making it: it stays with the body, and shrinks or grows to the body's size. Null:
@@ -70,13 +68,21 @@ class HeldBodies {
 
   std::size_t large_bytes() const { return *large_.held; }
   std::size_t other_bytes() const { return *other_.held; }
+  std::size_t streams() const { return *streams_.held; }
 
  private:
   struct Share {
-    explicit Share(std::size_t max) : bytes_max(max) {}
-    std::size_t bytes_max;
+    explicit Share(std::size_t most) : max(most) {}
+    std::size_t max;
     std::shared_ptr<std::atomic<std::size_t>> held = std::make_shared<std::atomic<std::size_t>>(0);
   };
+  static std::shared_ptr<Room> reserve_of(const Share& share, std::size_t amount) {
+    std::size_t held = *share.held;
+    do {
+      if (held >= share.max) return nullptr;
+    } while (!share.held->compare_exchange_weak(held, held + amount));
+    return std::make_shared<Room>(share.held, amount);
+  }
   const Share& share_of(std::size_t bytes) const {
     return bytes >= kLargeFromBytes ? large_ : other_;
   }
@@ -101,6 +107,7 @@ class HeldBodies {
 
   const Share large_;
   const Share other_;
+  const Share streams_;
 };
 
 }  // namespace llmb::http

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -43,6 +44,15 @@ struct Body {
 
 using TextSink = std::function<void(std::string_view)>;
 
+// A body of any size, which is read while it is sent and held at no time.
+struct BodyStream {
+  // The next bytes, empty at the end. Called on a pool, once the bytes before were taken, by one
+  // thread at a time. What it throws breaks the connection off: a client must see that it has not
+  // all.
+  std::function<std::string()> next;
+  std::optional<std::uint64_t> size_bytes = std::nullopt;  // of all, where that is known beforehand
+};
+
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
@@ -56,6 +66,9 @@ struct Response {
   // The same for a body that may be large: gives its text piece by piece. From a MiB on it is
   // packed as it comes (packed_body.h), and sent block by block as the client takes it.
   std::function<void(const TextSink&)> write_body;
+  // Instead of body, where `next` is set. Of these only so many are sent at once; a further one is
+  // answered with 503. They are not cached.
+  BodyStream stream;
   // About how much memory make_body or write_body takes, the body included, where that may be a MiB
   // and more: so much room is kept for it while it is called. 0: less.
   std::size_t making_bytes_max = 0;

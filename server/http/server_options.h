@@ -27,6 +27,10 @@ struct ServerOptions {
   int computing_threads = 2;
   int waiting_threads = 8;
   std::size_t queued_requests_max = 64;
+  // Bodies that are read while they are sent: how many at once, which bounds the memory that they
+  // take, and the threads of their pool.
+  std::size_t streams_max = 16;
+  int streaming_threads = 4;
   // Beyond, a connection gets a 503. start() raises the process's limit on descriptors where it
   // may, and lowers this number where the limit would leave less than descriptors_reserved for the
   // rest of the process (logs, database, pipes to other programs).
@@ -59,6 +63,7 @@ struct ServerCounters {
   std::uint64_t deadlines_missed = 0;  // messages not received, or not taken, in their time
   std::uint64_t accept_pauses = 0;     // times that descriptors ran out
   std::uint64_t event_streams_open = 0;
+  std::uint64_t body_streams_open = 0;   // bodies that are read while they are sent
   std::uint64_t requests_computing = 0;  // on the pools now, waiting for a thread included
   std::uint64_t requests_waiting = 0;
   std::uint64_t requests_refused_busy = 0;  // answered 503: a pool's queue or the memory was full

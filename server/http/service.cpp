@@ -33,10 +33,11 @@ Service::Service(const ServerOptions& server_options, const Router& router)
       checks_host_(!options.allowed_hosts.empty() ||
                    (is_loopback_name(options.address) && !options.behind_proxy)),
       cache_(options.response_cache_bytes_max),
-      held_bodies_(options.large_bodies_bytes_max, options.other_bodies_bytes_max),
+      held_bodies_(options.large_bodies_bytes_max, options.other_bodies_bytes_max,
+                   options.streams_max),
       computing_(options.computing_threads, options.queued_requests_max, WorkerPool::Priority::low),
-      waiting_(options.waiting_threads, options.queued_requests_max, WorkerPool::Priority::normal) {
-}
+      waiting_(options.waiting_threads, options.queued_requests_max, WorkerPool::Priority::normal),
+      streaming_(options.streaming_threads, options.streams_max, WorkerPool::Priority::low) {}
 
 WorkerPool* Service::pool_for(const Request& request) {
   switch (router_.options_for(request.method, request.path).work) {
@@ -60,6 +61,7 @@ Response Service::busy_response() {
 void Service::stop_pools() {
   computing_.stop();
   waiting_.stop();
+  streaming_.stop();
 }
 
 Response Service::handle_request(Request& request) const {
@@ -147,6 +149,7 @@ ServerCounters Service::counters() const {
   counters.deadlines_missed = connections.deadlines_missed();
   counters.accept_pauses = accept_pauses;
   counters.event_streams_open = event_streams_open;
+  counters.body_streams_open = held_bodies_.streams();
   return counters;
 }
 

@@ -25,6 +25,8 @@ class Service {
   WorkerPool* pool_for(const Request& request);
   // Has `task` run on the pool of handlers that compute; not where that is full or was stopped.
   void compute(std::function<void()> task) { computing_.submit(std::move(task)); }
+  // Where bodies that are read while they are sent are read: it has room for all that there may be.
+  WorkerPool& streaming_pool() { return streaming_; }
   // For a request that its pool refused (503).
   Response busy_response();
   // Returns once no handler runs on a pool any more.
@@ -60,6 +62,7 @@ class Service {
   const HeldBodies held_bodies_;
   WorkerPool computing_;
   WorkerPool waiting_;
+  WorkerPool streaming_;
   std::atomic<std::uint64_t> requests_refused_busy_ = 0;
   std::array<std::atomic<std::uint64_t>, 6> responses_by_class_ = {};
   std::array<std::atomic<std::uint64_t>, kLatencyBoundsS.size() + 1> latency_counts_ = {};

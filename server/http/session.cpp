@@ -1,5 +1,7 @@
 #include "server/http/session.h"
 
+#include <spdlog/spdlog.h>
+
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
@@ -84,6 +86,9 @@ class Session {
   asio::awaitable<WireResponse> make_answer(std::optional<Response>& response,
                                             const WireOptions& options);
   asio::awaitable<bool> write(const WireResponse& wire);
+  asio::awaitable<bool> write_stream(const WireResponse& wire);
+  // The next bytes of a body that is read while it is sent, or why there are none.
+  asio::awaitable<std::string> read_stream(StreamedBody& body, std::string& problem);
   asio::awaitable<void> say_goodbye();
   void forget_message();
 
@@ -97,6 +102,7 @@ class Session {
   Clock::time_point message_read_at_;
   bool is_reading_body_ = false;
   bool must_continue_ = false;
+  bool is_broken_off_ = false;
 };
 
 std::optional<Session::Outcome> Session::refuse(Response refusal) {
@@ -158,6 +164,7 @@ asio::awaitable<bool> Session::send_continue() {
 }
 
 asio::awaitable<bool> Session::write(const WireResponse& wire) {
+  if (wire.streamed_body) co_return co_await write_stream(wire);
   BodyBlocks blocks = wire.blocks();
   std::string_view head = wire.head;
   std::string_view block = blocks.next();
@@ -175,6 +182,49 @@ asio::awaitable<bool> Session::write(const WireResponse& wire) {
     block = blocks.next();
   } while (!ec && !block.empty());
   co_return !ec;
+}
+
+asio::awaitable<std::string> Session::read_stream(StreamedBody& body, std::string& problem) {
+  std::string bytes;
+  entry_.enter(Phase::handling);
+  try {
+    const bool is_taken = co_await run_on(service_.streaming_pool(), [&] { bytes = body.next(); });
+    if (!is_taken) problem = "the server stops";
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  co_return bytes;
+}
+
+// One that cannot be read to its end is broken off: by a reset, since an end would look to a client
+// of HTTP/1.0 as if it had all.
+asio::awaitable<bool> Session::write_stream(const WireResponse& wire) {
+  Clock::duration left = service_.options.write_deadline;  // for what is sent of a MiB
+  std::size_t sent = 0;                                    // of it
+  std::string_view head = wire.head;
+  for (;;) {
+    std::string problem;
+    const std::string bytes = co_await read_stream(*wire.streamed_body, problem);
+    if (!problem.empty()) {
+      const Request& request = parser_.request();
+      spdlog::warn("{} {} was broken off: {}", request.method, request.target, problem);
+      entry_.reset_when_closed();
+      is_broken_off_ = true;
+      co_return false;
+    }
+    if (bytes.empty() && head.empty()) co_return true;
+    const Clock::time_point begin = Clock::now();
+    entry_.enter(Phase::writing, begin + left);
+    ErrorCode ec;
+    co_await stream_.write({asio::buffer(head), asio::buffer(bytes)}, ec);
+    if (ec) co_return false;
+    head = {};
+    left -= Clock::now() - begin;
+    sent += bytes.size();
+    if (sent < kWritePieceBytes) continue;
+    sent = 0;
+    left = service_.options.write_deadline;
+  }
 }
 
 asio::awaitable<WireResponse> Session::make_answer(std::optional<Response>& response,
@@ -204,7 +254,7 @@ asio::awaitable<bool> Session::answer() {
   options.keep_alive = !response && parser_.keep_alive() && !service_.is_stopping;
   const WireResponse wire = co_await make_answer(response, options);
   const bool is_event_stream = response->events != nullptr;
-  if (is_event_stream) options.keep_alive = false;
+  if (is_event_stream || wire.ends_with_connection) options.keep_alive = false;
   service_.count_latency(Clock::now() - begin);
   if (!co_await write(wire)) co_return false;
   if (is_event_stream && response->events != nullptr && request.method != "HEAD") {
@@ -252,7 +302,7 @@ asio::awaitable<void> Session::run() {
     if (!co_await answer()) break;
     forget_message();
   }
-  co_await say_goodbye();
+  if (!is_broken_off_) co_await say_goodbye();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/beast/http/status.hpp>
 #include <charconv>
+#include <cstdint>
 #include <ctime>
 #include <string_view>
 
@@ -212,6 +213,72 @@ void append_shared_headers(std::string& head, const Response& response,
   }
 }
 
+// Says so where the client's copy is still good.
+bool answer_with_304(const Request& request, const Response& response, const WireOptions& options,
+                     WireResponse& wire) {
+  const bool is_read = request.method == "GET" || request.method == "HEAD";
+  if (response.etag.empty() || !is_read || response.status != 200) return false;
+  const std::string_view held = header_of(request, "if-none-match");
+  const auto tag = held.empty() ? std::nullopt : matching_etag(held, response.etag);
+  if (!tag) return false;
+  wire.status = 304;
+  append_status_line(wire.head, wire.status);
+  append_shared_headers(wire.head, response, options);
+  append_header(wire.head, "ETag", *tag);
+  wire.head += "\r\n";
+  return true;
+}
+
+void append_encoding(std::string& head, const Response& response, Encoding encoding) {
+  if (!response.etag.empty()) {
+    std::string tag = '"' + response.etag;
+    if (encoding != Encoding::identity) tag.append("-").append(encoding_name(encoding));
+    append_header(head, "ETag", tag += '"');
+  }
+  if (encoding != Encoding::identity) {
+    append_header(head, "Content-Encoding", encoding_name(encoding));
+  }
+}
+
+// Compressed, nobody knows the length beforehand, and HTTP/1.0 has no chunks.
+Encoding stream_encoding(const Request& request, const Response& response, bool is_http_1_0) {
+  const bool is_short = response.stream.size_bytes.value_or(UINT64_MAX) <= kCompressedFromBytes;
+  if (is_http_1_0 || is_short || !is_compressible(response.content_type)) return Encoding::identity;
+  return negotiate_encoding(header_of(request, "accept-encoding"));
+}
+
+void append_length(std::string& head, std::uint64_t bytes) {
+  head += "Content-Length: ";
+  append_number(head, bytes);
+  head += "\r\n";
+}
+
+void add_streamed_body(const Request& request, const Response& response, WireOptions options,
+                       const HeldBodies& held_bodies, WireResponse& wire) {
+  const bool is_head = request.method == "HEAD";
+  if (!is_head) wire.room = held_bodies.reserve_stream();
+  if (!is_head && !wire.room) {
+    throw RequestError(503, "Busy",
+                       "As many downloads as may be are under way; ask again in a moment.",
+                       {{"Retry-After", "30"}});
+  }
+  const Encoding encoding = stream_encoding(request, response, options.is_http_1_0);
+  auto body = std::make_shared<StreamedBody>(response.stream, encoding, options.is_http_1_0);
+  wire.ends_with_connection = body->framing() == StreamedBody::Framing::until_close;
+  options.keep_alive = options.keep_alive && !wire.ends_with_connection;
+  append_status_line(wire.head, wire.status);
+  append_shared_headers(wire.head, response, options);
+  append_encoding(wire.head, response, encoding);
+  append_header(wire.head, "Content-Type", response.content_type);
+  if (body->framing() == StreamedBody::Framing::counted) {
+    append_length(wire.head, body->counted_bytes());
+  } else if (body->framing() == StreamedBody::Framing::chunked) {
+    append_header(wire.head, "Transfer-Encoding", "chunked");
+  }
+  wire.head += "\r\n";
+  if (!is_head) wire.streamed_body = std::move(body);
+}
+
 }  // namespace
 
 WireResponse make_wire_response(const Request& request, Response& response,
@@ -220,43 +287,25 @@ WireResponse make_wire_response(const Request& request, Response& response,
   WireResponse wire;
   wire.status = response.status;
   wire.head.reserve(768);
-  const bool is_read = request.method == "GET" || request.method == "HEAD";
-  if (!response.etag.empty() && is_read && response.status == 200) {
-    const std::string_view held = header_of(request, "if-none-match");
-    if (const auto tag = held.empty() ? std::nullopt : matching_etag(held, response.etag)) {
-      wire.status = 304;
-      append_status_line(wire.head, wire.status);
-      append_shared_headers(wire.head, response, options);
-      append_header(wire.head, "ETag", *tag);
-      wire.head += "\r\n";
-      return wire;
-    }
+  if (answer_with_304(request, response, options, wire)) return wire;
+  if (response.stream.next) {
+    add_streamed_body(request, response, options, held_bodies, wire);
+    return wire;
   }
   ChosenBody chosen;
   if (response.events == nullptr) {
     BodySource source(request, response, cache, held_bodies);
     chosen = source.choose();
     const bool is_unpacked = chosen.body.packed && chosen.encoding == Encoding::identity;
-    if (is_unpacked) wire.block_room = source.reserve(PackedBody::kBlockBytes);
+    if (is_unpacked) wire.room = source.reserve(PackedBody::kBlockBytes);
   }
   append_status_line(wire.head, wire.status);
   append_shared_headers(wire.head, response, options);
-  if (!response.etag.empty()) {
-    std::string tag = '"' + response.etag;
-    if (chosen.encoding != Encoding::identity) {
-      tag.append("-").append(encoding_name(chosen.encoding));
-    }
-    append_header(wire.head, "ETag", tag += '"');
-  }
-  if (chosen.encoding != Encoding::identity) {
-    append_header(wire.head, "Content-Encoding", encoding_name(chosen.encoding));
-  }
+  append_encoding(wire.head, response, chosen.encoding);
   const bool may_have_body = response.status != 204 && response.status != 304;
   if (may_have_body) append_header(wire.head, "Content-Type", response.content_type);
   if (response.events == nullptr && may_have_body) {
-    wire.head += "Content-Length: ";
-    append_number(wire.head, chosen.size());
-    wire.head += "\r\n";
+    append_length(wire.head, chosen.size());
     if (request.method != "HEAD") {
       wire.body = std::move(chosen.body.bytes);
       wire.packed_body = std::move(chosen.body.packed);

@@ -9,6 +9,7 @@
 #include "server/http/held_bodies.h"
 #include "server/http/message.h"
 #include "server/http/packed_body.h"
+#include "server/http/streamed_body.h"
 
 namespace llmb::http {
 
@@ -18,9 +19,11 @@ struct WireResponse {
   // One of them, or none (304, HEAD, an event stream).
   std::shared_ptr<const std::string> body;
   std::shared_ptr<const PackedBody> packed_body;
+  std::shared_ptr<StreamedBody> streamed_body;
+  bool ends_with_connection = false;  // nothing else says where the body ends
 
-  // For the block that is unpacked while the body is sent.
-  std::shared_ptr<HeldBodies::Room> block_room;
+  // For the block that is unpacked while the body is sent, or the place of a streamed body.
+  std::shared_ptr<HeldBodies::Room> room;
 
   BodyBlocks blocks() const { return {body.get(), packed_body.get()}; }
 };

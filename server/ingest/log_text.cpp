@@ -2,20 +2,34 @@
 
 #include <utility>
 
-#include "server/ingest/open_log.h"
+#include "server/unpacking/packing.h"
 #include "server/unpacking/unpacked_text.h"
 
 namespace llmb::ingest {
+
 parser::Result<OpenResult> open_log_text(const RootDirectory& root,
                                          const std::string& relative_path) {
   LogFile opened = open_log_file(root, relative_path, true);
   if (opened.error != 0) return OpenResult{{}, opened.error};
-  auto log = examine_log(std::move(opened));
+  auto text = text_of_log(std::move(opened));
+  if (!text) return tl::unexpected(text.error());
+  return OpenResult{*std::move(text), 0};
+}
+
+parser::Result<parser::FileDescriptor> text_of_log(LogFile file) {
+  auto log = examine_log(std::move(file));
   if (!log) return tl::unexpected(log.error());
-  if (!log->is_packed()) return OpenResult{std::move(log->file), 0};
+  if (!log->is_packed()) return std::move(log->file);
   auto text = unpacking::unpack_file(log->file.get(), log->packing);
   if (!text) return tl::unexpected(text.error());
-  return OpenResult{std::move(text->file), 0};
+  return std::move(text->file);
+}
+
+std::string text_file_name(const std::string& relative_path) {
+  std::string name = relative_path.substr(relative_path.rfind('/') + 1);  // npos + 1 is 0
+  const std::size_t suffix = name.rfind('.');
+  if (suffix > 0 && unpacking::is_unpacked_by_name(name)) name.erase(suffix);
+  return name;
 }
 
 }  // namespace llmb::ingest

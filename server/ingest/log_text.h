@@ -4,6 +4,7 @@
 #include <string>
 
 #include "parser/result.h"
+#include "server/ingest/open_log.h"
 #include "server/ingest/root_directory.h"
 
 namespace llmb::ingest {
@@ -14,5 +15,12 @@ namespace llmb::ingest {
 // opened is the OpenResult's error.
 parser::Result<OpenResult> open_log_text(const RootDirectory& root,
                                          const std::string& relative_path);
+
+// The same of a log that is open.
+parser::Result<parser::FileDescriptor> text_of_log(LogFile file);
+
+// What a file with the text of the log would be called: without its folders, and without the suffix
+// of a compressed one.
+std::string text_file_name(const std::string& relative_path);
 
 }  // namespace llmb::ingest

@@ -1,10 +1,13 @@
-// What programs take: the notebook of the examples against the real daemon.
+// What users and programs take along: a run's log as a file, and the notebook of the examples, from
+// the real daemon.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { daemon } from "./site.mjs";
+import { withPage } from "./browser.mjs";
+import { browser, daemon, findRun, traced } from "./site.mjs";
 
 const kNotebook = fileURLToPath(
   new URL("../../deploy/examples/results.ipynb", import.meta.url),
@@ -13,6 +16,19 @@ const kDashboard = fileURLToPath(
   new URL("../../deploy/examples/grafana-dashboard.json", import.meta.url),
 );
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+describe("the log of a run", () => {
+  test("is downloaded as it stands, under its own name", async () => {
+    const run = await findRun(`experiment=${traced.experiment}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const download = page.waitForEvent("download");
+      await page.getByRole("link", { name: "Download the log" }).click();
+      const file = await download;
+      assert.equal(file.suggestedFilename(), path.basename(traced.file));
+      assert.ok(readFileSync(await file.path()).equals(readFileSync(traced.file)));
+    });
+  });
+});
 
 describe("the examples", () => {
   const skip = hasPython ? false : "there is no python3";

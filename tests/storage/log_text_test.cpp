@@ -126,6 +126,14 @@ TEST_F(LogText, OfALongLogTheMiddleGoes) {
     next = block.first_byte + block.byte_count;
   }
   EXPECT_THAT(gaps, ElementsAre(kLogHeadBytes, kLogHeadBytes + 4 * kBlock));
+  const auto places = reader_.log_block_places(run);
+  const auto blocks = reader_.log_blocks(run, 0, kLog);
+  ASSERT_EQ(places.size(), blocks.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    EXPECT_EQ(places[i].first_byte, blocks[i].first_byte);
+    EXPECT_EQ(places[i].byte_count, blocks[i].byte_count);
+    EXPECT_EQ(places[i].packed_bytes, blocks[i].packed.size());
+  }
   EXPECT_EQ(next, kLog);
 }
 

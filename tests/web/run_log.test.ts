@@ -1,6 +1,7 @@
 // The lines of a log that grows while they are shown.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { jobLogTextHref, runLogTextHref } from "../../web/src/api/client";
 import { RunLogStore } from "../../web/src/state/run_log";
 
 // Stands in for the server: the lines of one log of one-byte characters, as the API gives them.
@@ -128,4 +129,9 @@ test("what could not be asked for comes with what follows, for who saw the end",
   await store.follow(log.text.length, true);
   assert.equal(lastLine(store), "line 12");
   assert.equal(store.hasLater.value, false);
+});
+
+test("the whole of a log has an address of its own", () => {
+  assert.equal(runLogTextHref(7), "/api/v1/runs/7/log/text");
+  assert.equal(jobLogTextHref(7, "batch"), "/api/v1/jobs/7/log/text?of=batch");
 });

@@ -348,6 +348,27 @@ TEST_F(Jobs, LogsAreCutBetweenCharacters) {
   EXPECT_EQ(last["next_offset"], text.size() + 1);
 }
 
+TEST_F(Jobs, LogsAreGivenWhole) {
+  post(kSubmission, {submit_});
+  const Json job = get_json("/api/v1/jobs")["jobs"][0];
+  const std::string path = "/api/v1/jobs/" + job["id"].dump() + "/log/text";
+  EXPECT_THAT(get_detail(path, {}, 404), HasSubstr("none yet"));
+  const std::string log = log_of(job, 0);
+  const std::string text = "\x1f\x8b\x08 first\n\xff" + std::string(400'000, '.') + "\n";
+  std::ofstream(log) << text;
+  const http::Response response = send("GET", path, "", {});
+  EXPECT_EQ(response.status, 200);
+  EXPECT_TRUE(*response.body == text);
+  EXPECT_THAT(response.headers.front().second,
+              HasSubstr(std::filesystem::path(log).filename().string()));
+  std::filesystem::remove(log);
+  get_detail(path, {}, 404);
+  std::filesystem::create_symlink("/etc/passwd", log);
+  EXPECT_THAT(get_detail(path, {}, 503), HasSubstr("links are not followed"));
+  get_detail(path, {{"of", "else"}}, 400);
+  get_detail("/api/v1/jobs/999/log/text", {}, 404);
+}
+
 // A requeued job writes a log of its own.
 TEST_F(Jobs, LogsOfLaterStartsAreFollowedFromTheirBeginning) {
   post(kSubmission, {submit_});

@@ -86,6 +86,56 @@ TEST_F(Push, ShowsTheTextThatWasSentAlong) {
   EXPECT_EQ(in_it["lines"][0]["text"], text.substr(begin, text.find('\n', begin) - begin));
 }
 
+TEST_F(Push, GivesTheWholeTextThatWasSentAlong) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 10));
+  push_all(spool);
+  const std::string id = get_json("/api/v1/runs")["runs"][0]["id"].dump();
+  const std::string path = "/api/v1/runs/" + id + "/log/text";
+  EXPECT_THAT(get_detail(path, {}, 404), HasSubstr("it stays on its cluster, 'eos'"));
+  std::string text = "\xff no UTF-8\r\n";
+  for (int i = 0; text.size() < 5 * storage::kLogBlockBytes / 2; ++i) {
+    text += "line " + std::to_string(i) + "\n";
+  }
+  const auto send = [&](std::uint64_t block, std::size_t size = storage::kLogBlockBytes) {
+    const std::uint64_t first = block * storage::kLogBlockBytes;
+    post_text(spool.store.store_id(), {{"/lustre/w", spool.batch("alpha", 10).relative_path, 0,
+                                        push::packed_block(first, text.substr(first, size))}});
+  };
+  send(0);
+  send(2, 1'000);
+  const http::Response with_gap = get(path);
+  const std::size_t gap_ends = 2 * storage::kLogBlockBytes;
+  EXPECT_TRUE(with_gap.body->starts_with(text.substr(0, storage::kLogBlockBytes) +
+                                         "\n[llmb-report: 262144 bytes of the log are missing"));
+  EXPECT_TRUE(with_gap.body->ends_with("]\n" + text.substr(gap_ends, 1'000)));
+  EXPECT_EQ(with_gap.stream.size_bytes, with_gap.body->size());
+  const auto held = [](const http::Response& response) {
+    return Pairs{{"if-none-match", '"' + response.etag + '"'}};
+  };
+  EXPECT_EQ(get(path, {}, held(with_gap)).status, 304);
+  send(1);
+  http::Request request;
+  request.method = "GET";
+  request.path = request.target = path;
+  const http::Response growing = service_->handle_request(request);
+  send(2);
+  const http::Response whole = get(path, {}, held(with_gap));
+  EXPECT_TRUE(*whole.body == text);
+  std::string begun;
+  for (auto piece = growing.stream.next(); !piece.empty(); piece = growing.stream.next()) {
+    begun += piece;
+  }
+  EXPECT_TRUE(begun == text.substr(0, gap_ends + 1'000)) << "as long as it was when it began";
+  // Of what is removed meanwhile nobody gets a part as if it were the whole.
+  const http::Response removed = service_->handle_request(request);
+  execute_sql("DELETE FROM log_text WHERE first_byte > 0");
+  EXPECT_FALSE(removed.stream.next().empty());
+  EXPECT_THROW(removed.stream.next(), std::exception);
+  execute_sql("DELETE FROM log_text");
+  get_detail(path, {}, 404);
+}
+
 TEST_F(Push, TakesTextOfTheTokensClusterOnly) {
   Spool spool(agent_path());
   spool.commit(spool.batch("alpha", 10));

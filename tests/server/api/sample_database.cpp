@@ -179,6 +179,13 @@ http::Response ApiTest::answer(http::Request& request) {
     for (auto block = blocks.next(); !block.empty(); block = blocks.next()) text += block;
     response.body = std::make_shared<const std::string>(std::move(text));
   }
+  if (wire.streamed_body) {
+    std::string text;
+    for (auto piece = response.stream.next(); !piece.empty(); piece = response.stream.next()) {
+      text += piece;
+    }
+    response.body = std::make_shared<const std::string>(std::move(text));
+  }
   return response;
 }
 

@@ -64,6 +64,7 @@ bool RawClient::receive(Clock::time_point until, bool* is_closed) {
   std::array<char, 65536> buffer;
   const ssize_t size = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
   if (size <= 0) {
+    was_reset_ = size < 0 && errno == ECONNRESET;
     if (is_closed != nullptr) *is_closed = true;
     return false;
   }
@@ -114,12 +115,14 @@ RawResponse RawClient::request(std::string_view bytes) {
   return read_response(bytes.starts_with("HEAD "));
 }
 
-bool RawClient::is_closed_within(std::chrono::milliseconds patience, std::string* rest) {
+bool RawClient::is_closed_within(std::chrono::milliseconds patience, std::string* rest,
+                                 bool* was_reset) {
   const auto until = Clock::now() + patience;
   bool is_closed = false;
   while (receive(until, &is_closed)) {
   }
   if (rest != nullptr) *rest = pending_;
+  if (was_reset != nullptr) *was_reset = was_reset_;
   return is_closed;
 }
 

@@ -37,9 +37,10 @@ class RawClient {
   RawResponse request(std::string_view bytes);
   // Everything up to and with `mark`, or what came before the end or the time ran out.
   std::string read_until(std::string_view mark);
-  // True where the server closes (or resets) within `patience`; what it sent goes to `rest`.
+  // True where the server closes (or resets, which `was_reset` tells) within `patience`; what it
+  // sent goes to `rest`.
   bool is_closed_within(std::chrono::milliseconds patience = kTestPatience,
-                        std::string* rest = nullptr);
+                        std::string* rest = nullptr, bool* was_reset = nullptr);
   void shutdown_sending();
 
  private:
@@ -47,6 +48,7 @@ class RawClient {
   bool receive(std::chrono::steady_clock::time_point until, bool* is_closed = nullptr);
 
   int descriptor_ = -1;
+  bool was_reset_ = false;
   std::string pending_;
 };
 

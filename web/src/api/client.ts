@@ -142,6 +142,10 @@ export const fetchRunLog = (id: number, query: URLSearchParams, signal?: AbortSi
   get<RunLog>(`/runs/${id}/log?${query}`, signal);
 export const fetchRunLogMatches = (id: number, query: URLSearchParams, signal?: AbortSignal) =>
   get<RunLogMatches>(`/runs/${id}/log/matches?${query}`, signal);
+// Of files that the browser itself keeps, whatever their size.
+export const runLogTextHref = (id: number) => `/api/v1/runs/${id}/log/text`;
+export const jobLogTextHref = (id: number, of: JobLog["of"]) =>
+  `/api/v1/jobs/${id}/log/text?of=${of}`;
 export const fetchSteps = (id: number, signal?: AbortSignal) =>
   get<Steps>(`/runs/${id}/steps`, signal);
 export const fetchStatistics = (id: number, window: string, signal?: AbortSignal) =>

@@ -1,7 +1,7 @@
 // The end of what a job writes, followed while it runs: the newest start's log, or what its batch
 // script printed.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { asProblem, fetchJobLog, isAbort, type Problem } from "../api/client";
+import { asProblem, fetchJobLog, isAbort, jobLogTextHref, type Problem } from "../api/client";
 import type { JobDetails, JobLog } from "../api/types";
 import { formatBytes } from "../format";
 import { ProblemPanel } from "../parts/panels";
@@ -82,7 +82,10 @@ export function JobLogTail({ job }: { job: JobDetails }) {
         <>
           <p class="path">
             <code>{last.path}</code>, {formatBytes(last.size_bytes)}
-            {!last.job_has_ended && ", followed"}
+            {!last.job_has_ended && ", followed"}{" "}
+            <a href={jobLogTextHref(job.id, of)} download aria-label="Download the log">
+              Download
+            </a>
           </p>
           <pre class="log" ref={box} tabIndex={0} aria-label="The end of the log">
             {text || "It is empty."}

@@ -1,6 +1,7 @@
 // The run's log itself, around the byte that was asked for: as many lines as the reader wants before
 // and after it.
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { runLogTextHref } from "../api/client";
 import type { RunDetails } from "../api/types";
 import { formatBytes, formatCount } from "../format";
 import { Loading, ProblemPanel } from "../parts/panels";
@@ -53,6 +54,9 @@ export function RunLogSection({ run }: { run: RunDetails }) {
               Close
             </button>
           )}
+          <a href={runLogTextHref(run.id)} download aria-label="Download the log">
+            Download
+          </a>
         </span>
       </div>
       <RunLogSearch key={run.id} runId={run.id} sizeBytes={run.size_bytes} />
