@@ -49,9 +49,12 @@ RunStart start_of(const ComparedRun& run) {
 }
 
 std::vector<RunMarkReason> marks_of(const ComparedRun& run) {
-  return marks_of({run.judgement.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
-                   run.judgement.match.is_proxy(), run.is_superseded,
-                   &run.judgement.metrics.derived});
+  return marks_over(run, run.judgement);
+}
+
+std::vector<RunMarkReason> marks_over(const ComparedRun& run, const Judgement& judgement) {
+  return marks_of({judgement.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
+                   judgement.match.is_proxy(), run.is_superseded, &judgement.metrics.derived});
 }
 
 std::optional<double> mean_of(const ComparedRun& run, ComparedMetric metric) {
@@ -99,7 +102,7 @@ Characteristics characteristics_of(const ComparedRun& run,
   result["dialect"] = dialect_name(run.dialect);
   result["window"] = to_string(run.judgement.summary.window);
   for (const RunMarkReason& mark : marks) {
-    if (mark.mark > RunMark::proxy) continue;
+    if (mark.mark == RunMark::superseded) continue;  // of a log's place, not of what it holds
     std::string& text = result["marks"];
     text += (text.empty() ? "" : ",") + std::string(run_mark_name(mark.mark));
   }

@@ -44,7 +44,8 @@ struct ComparedRun {
   bool is_superseded = false;
   std::optional<SteadySteps> steady_steps;  // for a window of too few to show how they scatter
   Judgement judgement;                      // over the window of the comparison, with metrics
-  Judgement published;                      // over the run's own window: for the reference alone
+  // Over the run's own window and with every step, whatever was asked for: for the reference alone.
+  Judgement published;
 };
 
 // Each that names no cluster says from here on that it is of the only one of its tree.
@@ -56,6 +57,8 @@ RunStart start_of(const ComparedRun& run);
 // As the run says, or as all recipes do that may be its own.
 std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run);
 std::vector<RunMarkReason> marks_of(const ComparedRun& run);
+// As over the window of `judgement`, one of the run's.
+std::vector<RunMarkReason> marks_over(const ComparedRun& run, const Judgement& judgement);
 
 // The mean over the window, which is what is shown; nothing where the run has none.
 std::optional<double> mean_of(const ComparedRun& run, ComparedMetric metric);
@@ -63,7 +66,7 @@ std::optional<double> mean_of(const ComparedRun& run, ComparedMetric metric);
 std::optional<double> log_location_of(const ComparedRun& run, ComparedMetric metric);
 
 // What is taken for one configuration: its best values by key, with dialect, window, batch and
-// marks; without what tells one launch from another.
+// marks (but superseded); without what tells one launch from another.
 using Characteristics = std::map<std::string, std::string, std::less<>>;
 Characteristics characteristics_of(const ComparedRun& run, const std::vector<RunMarkReason>& marks);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -104,11 +106,34 @@ class ObstacleList {
       differs("versions", *first, *second);
       return;
     }
+    if (share_version(a, b)) return;
+    if (takes_for_granted_) {
+      assume(std::string(kFlopsFormulaAssumption));
+    } else if (names_version(a) != names_version(b)) {
+      add("different_flops_formula",
+          "The version of one program is unknown, and its formula for the FLOPs of a step may be "
+          "another one: only times can be compared.",
+          {ComparedMetric::tflops_per_gpu});
+    }
   }
 
   std::vector<Obstacle> take() { return std::move(list_); }
 
  private:
+  // A framework's name alone is none.
+  static constexpr std::array kVersions = {&ComparedWork::framework_version,
+                                           &ComparedWork::release};
+
+  static bool share_version(const ComparedWork& a, const ComparedWork& b) {
+    return std::ranges::any_of(kVersions, [&](const auto member) {
+      return (a.*member).has_value() && a.*member == b.*member;
+    });
+  }
+  static bool names_version(const ComparedWork& work) {
+    return std::ranges::any_of(kVersions,
+                               [&](const auto member) { return (work.*member).has_value(); });
+  }
+
   void assume(const std::string& what) { assumptions_->push_back(what); }
 
   void compare_names(const std::string& key, const std::string& first, const std::string& second) {

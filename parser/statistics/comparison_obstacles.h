@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parser/statistics/compared_run.h"
@@ -31,7 +32,12 @@ struct ComparedWork {
   std::optional<std::string> framework;
   std::optional<std::string> framework_version;
   std::optional<std::string> release;
+
+  bool operator==(const ComparedWork&) const = default;
 };
+
+// Taken for granted of the metric tflops_per_gpu alone.
+inline constexpr std::string_view kFlopsFormulaAssumption = "formula for FLOPs";
 
 ComparedWork work_of(const ComparedRun& run);
 

@@ -32,6 +32,16 @@ SideValues values_of(const std::vector<ComparedRun>& runs, const ComparedGroup& 
   return values;
 }
 
+SlowSteps slow_steps_of(const std::vector<ComparedRun>& runs, const ComparedGroup& group) {
+  SlowSteps sum;
+  for (const std::size_t index : group.runs) {
+    const SlowSteps slow = slow_steps_of(runs[index]);
+    sum.count_min += slow.count_min;
+    sum.step_count += slow.step_count;
+  }
+  return sum;
+}
+
 std::optional<StartDrift> drift_between(const std::vector<ComparedRun>& runs,
                                         const ComparedGroup& baseline, const ComparedGroup& other,
                                         ComparedMetric metric, const RunNoise& noise) {
@@ -80,6 +90,8 @@ MetricComparison test_metric(const std::vector<ComparedRun>& runs, const Compare
   result.test = moderated_test(first.logs, second.logs, noise);
   result.noise = noise;
   result.mean_ratio = second.mean / first.mean;
+  result.baseline_slow_steps = slow_steps_of(runs, baseline);
+  result.other_slow_steps = slow_steps_of(runs, other);
   result.drift = drift_between(runs, baseline, other, metric, noise);
   comparison.test = result;
   return comparison;
@@ -121,6 +133,19 @@ bool means_leave_the_interval(const MetricTest& result) {
   return result.mean_ratio < result.interval.low || result.mean_ratio > result.interval.high;
 }
 
+// "slow steps, which medians leave out: at least 33 of 102, against 0 of 102"
+std::string slow_steps_text(const MetricTest& result) {
+  const SlowSteps& other = result.other_slow_steps;
+  const SlowSteps& baseline = result.baseline_slow_steps;
+  if (other.count_min == 0 && baseline.count_min == 0) return "steps that medians leave out";
+  const auto text = [](const SlowSteps& slow) {
+    return fmt::format("{}{} of {}", slow.count_min > 0 ? "at least " : "", slow.count_min,
+                       slow.step_count);
+  };
+  return fmt::format("slow steps, which medians leave out: {}, against {}", text(other),
+                     text(baseline));
+}
+
 // What a reader should know beside the verdict.
 std::string remarks(const MetricTest& result, bool is_difference) {
   std::string text;
@@ -138,9 +163,11 @@ std::string remarks(const MetricTest& result, bool is_difference) {
                 : fmt::format(" More than {} more runs on each side would be needed to decide.",
                               kMoreRunsMax);
   }
-  if (means_leave_the_interval(result)) {
-    text += fmt::format(" The means differ by {}: single slow steps, which medians leave out.",
-                        signed_percent(result.mean_ratio));
+  if (result.means_differ) {
+    text += fmt::format(" The means hold {}.", slow_steps_text(result));
+  } else if (means_leave_the_interval(result)) {
+    text += fmt::format(" The means differ by {}: they hold {}.", signed_percent(result.mean_ratio),
+                        slow_steps_text(result));
   }
   if (result.drift && result.drift->p_value < 1 - kConfidence) {
     text +=
@@ -154,25 +181,41 @@ std::string remarks(const MetricTest& result, bool is_difference) {
   return text;
 }
 
-std::string assumed(const std::vector<std::string>& assumptions) {
+std::string assumed(ComparedMetric metric, std::vector<std::string> assumptions) {
+  if (metric != ComparedMetric::tflops_per_gpu) std::erase(assumptions, kFlopsFormulaAssumption);
   if (assumptions.empty()) return "";
   return fmt::format(" That they have the same {} is taken for granted: a log does not say.",
                      fmt::join(assumptions, " and "));
+}
+
+// The means are what is shown as results, and what published speeds are held against.
+bool do_means_disagree(const MetricTest& result, bool is_difference) {
+  const bool is_other_way = (std::log(result.mean_ratio) < 0) != (result.test.log_ratio < 0);
+  return result.means_differ && (is_other_way || !is_difference);
 }
 
 void conclude(MetricComparison& comparison, const std::vector<std::string>& assumptions) {
   const MetricTest& result = *comparison.test;
   const std::string amount = signed_percent(std::exp(result.test.log_ratio));
   const bool is_difference = result.p_value_adjusted < 1 - kConfidence;
-  std::string_view words = "no difference beyond the noise between runs";
+  std::string words = "no difference beyond the noise between runs";
   comparison.verdict = ComparisonVerdict::no_difference_shown;
   if (is_difference) {
     const bool faster = is_faster(comparison.metric, result.test.log_ratio);
     comparison.verdict = faster ? ComparisonVerdict::faster : ComparisonVerdict::slower;
     words = faster ? "faster" : "slower";
   }
-  comparison.text = fmt::format("{}: {} {}.{}{}", amount, words, evidence_text(result),
-                                remarks(result, is_difference), assumed(assumptions));
+  if (do_means_disagree(result, is_difference)) {
+    comparison.verdict = ComparisonVerdict::means_disagree;
+    words = "medians and means disagree, by medians " + words;
+  }
+  const std::string amounts =
+      result.means_differ
+          ? fmt::format("{} by means, {} by medians", signed_percent(result.mean_ratio), amount)
+          : amount;
+  comparison.text =
+      fmt::format("{}: {} {}.{}{}", amounts, words, evidence_text(result),
+                  remarks(result, is_difference), assumed(comparison.metric, assumptions));
 }
 
 // p-values and intervals for the number of groups that were tested on this metric.
@@ -208,12 +251,76 @@ void adjust(std::vector<GroupComparison>& comparisons, std::size_t metric) {
   }
 }
 
+// A run for each work that there is in a group.
+using Works = std::vector<std::pair<std::int64_t, ComparedWork>>;
+
+Works works_of(const std::vector<ComparedRun>& runs, const ComparedGroup& group) {
+  Works works;
+  for (const std::size_t index : group.runs) {
+    ComparedWork work = work_of(runs[index]);
+    const bool is_known =
+        std::ranges::any_of(works, [&](const auto& known) { return known.second == work; });
+    if (!is_known) works.emplace_back(runs[index].id, std::move(work));
+  }
+  return works;
+}
+
+// What keeps two groups from being compared, whichever of their runs comes first: those of each
+// have to be of one work, too.
+class GroupObstacles {
+ public:
+  // `assumptions`: as for obstacles_between().
+  explicit GroupObstacles(std::vector<std::string>* assumptions) : assumptions_(assumptions) {}
+
+  void add_within(const Works& works) {
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      for (std::size_t k = i + 1; k < works.size(); ++k) {
+        add(works[i], works[k],
+            fmt::format("Of one side, runs {} and {}: ", works[i].first, works[k].first));
+      }
+    }
+  }
+
+  void add_between(const Works& baseline, const Works& other) {
+    for (const auto& one : baseline) {
+      for (const auto& another : other) {
+        const bool are_first = &one == &baseline.front() && &another == &other.front();
+        add(one, another,
+            are_first ? "" : fmt::format("Runs {} and {}: ", one.first, another.first));
+      }
+    }
+  }
+
+  std::vector<Obstacle> take() { return std::move(obstacles_); }
+
+ private:
+  void add(const Works::value_type& one, const Works::value_type& another,
+           const std::string& words) {
+    std::vector<std::string> assumed;
+    for (Obstacle& obstacle : obstacles_between(one.second, another.second,
+                                                assumptions_ == nullptr ? nullptr : &assumed)) {
+      const bool is_told = std::ranges::any_of(
+          obstacles_, [&](const Obstacle& told) { return told.code == obstacle.code; });
+      if (is_told) continue;
+      obstacle.text.insert(0, words);
+      obstacles_.push_back(std::move(obstacle));
+    }
+    for (std::string& assumption : assumed) {
+      if (std::ranges::find(*assumptions_, assumption) != assumptions_->end()) continue;
+      assumptions_->push_back(std::move(assumption));
+    }
+  }
+
+  std::vector<std::string>* assumptions_;
+  std::vector<Obstacle> obstacles_;
+};
+
 }  // namespace
 
 void test_groups(const std::vector<ComparedRun>& runs, const ComparisonOptions& options,
                  RunComparison& result) {
   const ComparedGroup& baseline = result.groups.front();
-  const ComparedRun& first = runs[baseline.runs.front()];
+  const Works works = works_of(runs, baseline);
   for (std::size_t i = 1; i < result.groups.size(); ++i) {
     const ComparedGroup& other = result.groups[i];
     std::vector<const ComparedRun*> tested;
@@ -222,8 +329,12 @@ void test_groups(const std::vector<ComparedRun>& runs, const ComparisonOptions& 
     const RunNoise noise = noise_for(tested, options.noise_runs);
     GroupComparison comparison;
     comparison.group = i;
-    comparison.obstacles = obstacles_between(
-        first, runs[other.runs.front()], options.sides.empty() ? nullptr : &comparison.assumptions);
+    const Works other_works = works_of(runs, other);
+    GroupObstacles obstacles(options.sides.empty() ? nullptr : &comparison.assumptions);
+    obstacles.add_within(works);
+    obstacles.add_within(other_works);
+    obstacles.add_between(works, other_works);
+    comparison.obstacles = obstacles.take();
     for (const ComparedMetric metric : kComparedMetrics) {
       comparison.metrics.push_back(
           test_metric(runs, baseline, other, metric, comparison.obstacles, noise));

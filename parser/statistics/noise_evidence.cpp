@@ -257,10 +257,8 @@ RunNoise noise_of_others(const TestedRuns& tested, std::span<const NoiseRun> kno
   return with_short_windows(public_run_noise(), tested);
 }
 
-}  // namespace
-
-std::optional<double> sampling_deviation_of(const ComparedRun& run) {
-  const auto& times = run.judgement.summary.step_time_s;
+std::optional<double> sampling_deviation_over(const ComparedRun& run, const RunSummary& summary) {
+  const auto& times = summary.step_time_s;
   if (!times || !(times->median > 0)) return 0;
   const double steps = std::sqrt(independent_steps(static_cast<double>(times->count)));
   if (is_too_short_for_scatter(times->count)) {
@@ -273,38 +271,69 @@ std::optional<double> sampling_deviation_of(const ComparedRun& run) {
   return kMedian * step_scatter_of(*times) / steps;
 }
 
-NoiseRun noise_run(const ComparedRun& run, const std::vector<RunMarkReason>& marks) {
-  Characteristics characteristics = characteristics_of(run, marks);
+// `judgement`: one of the run's.
+NoiseRun noise_over(const ComparedRun& run, const Judgement& judgement,
+                    const std::vector<RunMarkReason>& marks) {
+  // How a run ended does not change how the steps before that deviate.
+  std::vector<RunMarkReason> of_work;
+  for (const RunMarkReason& mark : marks) {
+    if (mark.mark <= RunMark::proxy) of_work.push_back(mark);
+  }
+  Characteristics characteristics = characteristics_of(run, of_work);
   characteristics.erase("window");
-  const auto& times = run.judgement.summary.step_time_s;
+  const auto& times = judgement.summary.step_time_s;
   const RunIdentity identity = identity_of(run);
   return {.id = run.id,
           .configuration = hash_of(characteristics),
-          .window = to_string(run.judgement.summary.window),
+          .window = to_string(judgement.summary.window),
           .workload = identity.workload,
           .gpu_type = identity.gpu_type,
           .gpu_count = identity.gpu_count ? fmt::to_string(*identity.gpu_count) : "",
-          .log_location = log_location_of(run, ComparedMetric::step_time_s).value_or(0),
+          .log_location = times && times->median > 0 ? std::log(times->median) : 0,
           .start = start_of(run),
           .content_key = run.content_key,
-          .sampling_deviation = sampling_deviation_of(run),
+          .sampling_deviation = sampling_deviation_over(run, judgement.summary),
           .step_count = times ? times->count : 0};
 }
 
-bool teaches_noise(const ComparedRun& run, const std::vector<RunMarkReason>& marks) {
-  return exclusion_reason(marks, {}).empty() &&
-         log_location_of(run, ComparedMetric::step_time_s).has_value();
+bool teaches_noise_over(const Judgement& judgement, const std::vector<RunMarkReason>& marks) {
+  const auto& times = judgement.summary.step_time_s;
+  return exclusion_reason(marks, {}).empty() && times && times->median > 0;
 }
 
-std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs) {
+std::vector<NoiseRun> noise_runs_over(const std::vector<ComparedRun>& runs,
+                                      Judgement ComparedRun::*judgement) {
   std::vector<NoiseRun> known;
   RunCopies copies;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto marks = marks_of(runs[i]);
-    if (!teaches_noise(runs[i], marks) || copies.count(runs[i].content_key, i)) continue;
-    known.push_back(noise_run(runs[i], marks));
+    const Judgement& own = runs[i].*judgement;
+    const auto marks = marks_over(runs[i], own);
+    if (!teaches_noise_over(own, marks) || copies.count(runs[i].content_key, i)) continue;
+    known.push_back(noise_over(runs[i], own, marks));
   }
   return known;
+}
+
+}  // namespace
+
+std::optional<double> sampling_deviation_of(const ComparedRun& run) {
+  return sampling_deviation_over(run, run.judgement.summary);
+}
+
+NoiseRun published_noise_run(const ComparedRun& run) {
+  return noise_over(run, run.published, marks_over(run, run.published));
+}
+
+bool teaches_published_noise(const ComparedRun& run) {
+  return teaches_noise_over(run.published, marks_over(run, run.published));
+}
+
+std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs) {
+  return noise_runs_over(runs, &ComparedRun::judgement);
+}
+
+std::vector<NoiseRun> published_noise_runs(const std::vector<ComparedRun>& runs) {
+  return noise_runs_over(runs, &ComparedRun::published);
 }
 
 RunNoise noise_for(std::span<const NoiseRun* const> tested, std::span<const NoiseRun> known) {
@@ -315,7 +344,8 @@ RunNoise noise_for(std::span<const NoiseRun* const> tested, std::span<const Nois
 RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const NoiseRun> known) {
   std::vector<NoiseRun> runs;
   runs.reserve(tested.size());
-  for (const ComparedRun* const run : tested) runs.push_back(noise_run(*run, marks_of(*run)));
+  for (const ComparedRun* const run : tested)
+    runs.push_back(noise_over(*run, run->judgement, marks_of(*run)));
   std::vector<const NoiseRun*> pointers;
   pointers.reserve(runs.size());
   for (const NoiseRun& run : runs) pointers.push_back(&run);

@@ -31,13 +31,16 @@ struct NoiseRun {
   std::int64_t step_count = 0;                   // of the window, with a time
 };
 
-// `marks`: the run's. Its location is 0 where it has none.
-NoiseRun noise_run(const ComparedRun& run, const std::vector<RunMarkReason>& marks);
-// Whether it is a performance result.
-bool teaches_noise(const ComparedRun& run, const std::vector<RunMarkReason>& marks);
+// Over the run's own window and with every step, as what it is held against its published result
+// with. Its location is 0 where it has none.
+NoiseRun published_noise_run(const ComparedRun& run);
+// Whether that is a performance result.
+bool teaches_published_noise(const ComparedRun& run);
 
-// Of the runs that are performance results; a log that stands there twice counts once.
+// Of the runs that are performance results; a log that stands there twice counts once. The first
+// over the window of the comparison.
 std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs);
+std::vector<NoiseRun> published_noise_runs(const std::vector<ComparedRun>& runs);
 
 // The noise to expect of the runs that are tested. They and their copies teach nothing: their own
 // deviation has its part in the test. Runs over another window than the tested ones' teach as well,

@@ -1,9 +1,12 @@
 #include "parser/statistics/run_comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <functional>
-#include <map>
+#include <cmath>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "parser/foundation/name_table.h"
 #include "parser/statistics/run_copies.h"
@@ -33,39 +36,63 @@ void measure_group(const std::vector<ComparedRun>& runs, const ComparisonOptions
   std::vector<RunAgainstPublished> published;
   published.reserve(group.runs.size());
   for (const std::size_t index : group.runs) {
-    published.push_back(against_published(runs[index], marks_of(runs[index])));
+    published.push_back(against_published(runs[index]));
   }
   std::vector<const RunAgainstPublished*> pointers;
   pointers.reserve(published.size());
   for (const RunAgainstPublished& run : published) pointers.push_back(&run);
   group.speed_against_reference = estimate_mean(speeds_against_reference(pointers));
-  group.published_standing = standing_of(pointers, options.noise_runs);
+  group.published_standing = standing_of(pointers, options.published_noise_runs);
+  if (group.published_standing) return;
+  group.published_reason = several_references(pointers);
+  if (group.published_reason.empty()) {
+    group.published_reason = runs[group.runs.front()].published.metrics.reference_reason;
+  }
+}
+
+using StatedValues = std::set<std::optional<std::string>>;
+
+// Nothing where none is stated.
+std::optional<std::string> joined(const StatedValues& values) {
+  if (values == StatedValues{std::nullopt}) return std::nullopt;
+  std::string text;
+  for (const auto& value : values) {
+    if (value) text += (text.empty() ? "" : " | ") + *value;
+  }
+  if (values.contains(std::nullopt)) text += " | (not stated)";
+  return text;
 }
 
 void list_differences(const std::vector<std::vector<Characteristics>>& groups,
                       RunComparison& result) {
-  std::map<std::string, std::vector<std::set<std::string>>> by_key;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    for (const Characteristics& run : groups[i]) {
-      for (const auto& [key, value] : run) {
-        auto& values = by_key[key];
-        values.resize(groups.size());
-        values[i].insert(value);
+  std::set<std::string> keys;
+  for (const auto& group : groups) {
+    for (const Characteristics& run : group) {
+      for (const auto& [key, value] : run) keys.insert(key);
+    }
+  }
+  for (const std::string& key : keys) {
+    std::vector<StatedValues> by_group;
+    for (const auto& group : groups) {
+      StatedValues& values = by_group.emplace_back();
+      for (const Characteristics& run : group) {
+        const auto stated = run.find(key);
+        values.insert(stated == run.end() ? std::nullopt : std::optional(stated->second));
       }
     }
-  }
-  for (const auto& [key, values] : by_key) {
-    const bool all_equal =
-        std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
+    // Sides that are mixed alike differ in nothing else, and are mixed all the same.
+    const bool all_equal = std::ranges::all_of(by_group, [&](const StatedValues& values) {
+      return values.size() == 1 && values == by_group.front();
+    });
     if (all_equal) continue;
     ConfigurationDifference difference{key, {}};
-    for (const auto& of_group : values) {
-      std::string text;
-      for (const std::string& value : of_group) text += (text.empty() ? "" : " | ") + value;
-      difference.values.push_back(of_group.empty() ? std::nullopt : std::optional(text));
-    }
+    for (const StatedValues& values : by_group) difference.values.push_back(joined(values));
     result.differences.push_back(std::move(difference));
   }
+}
+
+std::string name_of_side(const ComparisonOptions& options, std::size_t side) {
+  return side < options.side_names.size() ? options.side_names[side] : "";
 }
 
 // Which group a run is in: its side's, or that of its configuration. A side without a run that
@@ -95,7 +122,8 @@ class Grouping {
     if (groups_[side] == kNoGroup) {
       groups_[side] = result.groups.size();
       result.groups.emplace_back();
-      if (side < options_.side_names.size()) result.groups.back().name = options_.side_names[side];
+      result.groups.back().side = side;
+      result.groups.back().name = name_of_side(options_, side);
     }
     return groups_[side];
   }
@@ -125,11 +153,56 @@ std::vector<std::size_t> order_of(const std::vector<ComparedRun>& runs,
   return order;
 }
 
+constexpr std::size_t kReasonsMax = 8;
+
+// Why no run of it counts.
+std::string reason_of(const std::vector<ComparedRun>& runs, const RunComparison& result,
+                      const MissingSide& side) {
+  const std::string name = side.name.empty() ? fmt::format("side {}", side.side + 1) : side.name;
+  if (side.runs.empty()) return fmt::format("No run of {} is among those that are compared.", name);
+  if (side.runs.size() == 1) {
+    const std::int64_t id = runs[side.runs.front()].id;
+    if (side.name.empty() || side.name == fmt::format("run {}", id)) {
+      return fmt::format("Run {} is left out: {}", id, result.runs[side.runs.front()].exclusion);
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(side.runs.size(), kReasonsMax); ++i) {
+    const std::size_t run = side.runs[i];
+    std::string_view why = result.runs[run].exclusion;
+    if (why.ends_with('.')) why.remove_suffix(1);
+    text += fmt::format("{}run {}: {}", i == 0 ? "" : "; ", runs[run].id, why);
+  }
+  if (side.runs.size() > kReasonsMax) {
+    text += fmt::format("; and {} more", side.runs.size() - kReasonsMax);
+  }
+  return fmt::format("No run of {} counts: {}.", name, text);
+}
+
+void list_missing_sides(const std::vector<ComparedRun>& runs, const ComparisonOptions& options,
+                        RunComparison& result) {
+  if (options.sides.empty()) return;
+  const std::size_t count = std::max(
+      options.side_names.size(), *std::max_element(options.sides.begin(), options.sides.end()) + 1);
+  for (std::size_t side = 0; side < count; ++side) {
+    const bool is_there = std::ranges::any_of(
+        result.groups, [&](const ComparedGroup& group) { return group.side == side; });
+    if (is_there) continue;
+    MissingSide missing{side, name_of_side(options, side), {}, ""};
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (options.sides[i] == side) missing.runs.push_back(i);
+    }
+    missing.reason = reason_of(runs, result, missing);
+    result.missing_sides.push_back(std::move(missing));
+  }
+}
+
 constexpr auto kVerdicts = name_table<ComparisonVerdict>({
     {ComparisonVerdict::cannot_be_told, "cannot_be_told"},
     {ComparisonVerdict::faster, "faster"},
     {ComparisonVerdict::slower, "slower"},
     {ComparisonVerdict::no_difference_shown, "no_difference_shown"},
+    {ComparisonVerdict::means_disagree, "means_disagree"},
     {ComparisonVerdict::not_comparable, "not_comparable"},
 });
 
@@ -146,6 +219,20 @@ std::string missing_reason(const ComparedRun& run, ComparedMetric metric) {
   return "The log prints none in the window " + to_string(run.judgement.summary.window) + ".";
 }
 
+// The sum of what the steps are above their median is not more than that of those that are above
+// it, each of which is so by as much as the longest at most.
+SlowSteps slow_steps_of(const ComparedRun& run) {
+  constexpr double kSlow = 1.05;  // what is nearer to the median may be scatter
+  const auto& times = run.judgement.summary.step_time_s;
+  if (!times) return {};
+  SlowSteps slow{0, times->count};
+  if (!(times->median > 0) || times->max <= kSlow * times->median) return slow;
+  const double above = static_cast<double>(times->count) * (times->mean - times->median);
+  const double least = std::ceil(above / (times->max - times->median));
+  slow.count_min = std::max<std::int64_t>(1, static_cast<std::int64_t>(least));
+  return slow;
+}
+
 RunComparison compare_runs(const std::vector<ComparedRun>& runs, const ComparisonOptions& options) {
   RunComparison result;
   result.runs.resize(runs.size());
@@ -154,6 +241,7 @@ RunComparison compare_runs(const std::vector<ComparedRun>& runs, const Compariso
   for (const std::size_t i : order_of(runs, options)) {
     const ComparedRun& run = runs[i];
     RunStanding& standing = result.runs[i];
+    if (!options.sides.empty()) standing.side = options.sides[i];
     standing.marks = marks_of(run);
     standing.exclusion = exclusion_reason(standing.marks, options.included);
     if (!standing.exclusion.empty()) continue;
@@ -167,7 +255,9 @@ RunComparison compare_runs(const std::vector<ComparedRun>& runs, const Compariso
   }
   for (ComparedGroup& group : result.groups) measure_group(runs, options, group);
   list_differences(grouping.characteristics(), result);
-  if (!result.groups.empty()) test_groups(runs, options, result);
+  list_missing_sides(runs, options, result);
+  const bool has_baseline = !result.groups.empty() && result.groups.front().side.value_or(0) == 0;
+  if (has_baseline) test_groups(runs, options, result);
   return result;
 }
 

@@ -25,6 +25,7 @@ struct RunStanding {
   std::vector<RunMarkReason> marks;
   std::string exclusion;             // why it is left out; empty where it is in
   std::optional<std::size_t> group;  // nothing where it is left out
+  std::optional<std::size_t> side;   // nothing where there are no sides
 };
 
 struct GroupMetric {
@@ -36,17 +37,29 @@ struct GroupMetric {
 // A side, or the repeats of one configuration.
 struct ComparedGroup {
   std::string name;                  // of a side: "base", a folder; empty where it has none
+  std::optional<std::size_t> side;   // as in RunStanding
   std::vector<std::size_t> runs;     // indexes into the runs given
   std::vector<GroupMetric> metrics;  // in the order of kComparedMetrics
-  // Of the runs' speed_against_reference; nothing where no published result is theirs.
+  // Of the runs' speed_against_reference; nothing where no one published result is that of all.
   std::optional<MeanEstimate> speed_against_reference;
   std::optional<PublishedStanding> published_standing;  // that speed against 1
+  std::string published_reason;                         // why there is none; empty where there is
 };
 
-// One key of the configuration (or dialect, window, marks) in which the groups differ.
+// A side of which no run counts, or is among those that are compared.
+struct MissingSide {
+  std::size_t side = 0;           // 0 is the one that the others would be tested against
+  std::string name;               // as of a group
+  std::vector<std::size_t> runs;  // indexes into the runs given; all are left out
+  std::string reason;             // in a sentence, with why each of its runs is left out
+};
+
+// One key of the configuration (or dialect, window, marks) in which the groups, or the runs of one,
+// differ.
 struct ConfigurationDifference {
   std::string key;
-  // By group; nothing: not stated. Where the runs of one side differ, their values: "bf16 | fp8".
+  // By group; nothing: not stated. Where the runs of one side differ, their values: "bf16 | fp8",
+  // "1 | (not stated)".
   std::vector<std::optional<std::string>> values;
 };
 
@@ -54,6 +67,7 @@ enum class ComparisonVerdict {
   faster,
   slower,
   no_difference_shown,  // tested; the noise between runs explains it
+  means_disagree,       // medians say one thing, and means, more than a margin apart, do not
   cannot_be_told,       // not testable: a side has no value
   not_comparable,       // an obstacle
 };
@@ -62,6 +76,11 @@ std::string_view comparison_verdict_name(ComparisonVerdict verdict);
 // Beyond this a difference matters; within it, two sides are called equivalent.
 inline constexpr double kEquivalenceMargin = 0.01;
 
+struct SlowSteps {
+  std::int64_t count_min = 0;
+  std::int64_t step_count = 0;
+};
+
 // What a test has to say, and what it could not have said.
 struct MetricTest {
   ModeratedTest test;
@@ -69,9 +88,11 @@ struct MetricTest {
   double p_value_adjusted = 1;  // Holm, over the groups tested for this metric
   RatioInterval interval;       // adjusted alike: it leaves 1 out where the verdict is a difference
   double mean_ratio = 1;        // of the means that are shown as results
-  // The means differ otherwise than the medians do, by more than kEquivalenceMargin: single slow
-  // steps.
+  // The means differ otherwise than the medians do, by more than kEquivalenceMargin: slow steps.
   bool means_differ = false;
+  // Of the baseline, and of the other: of the steps in their windows, at least so many are slow.
+  SlowSteps baseline_slow_steps;
+  SlowSteps other_slow_steps;
   double equivalence_p_value = 1;  // Bonferroni, for the same groups
   bool is_equivalent = false;      // within kEquivalenceMargin at kConfidence, and so are the means
   double smallest_visible_difference = 0;
@@ -99,6 +120,7 @@ struct RunComparison {
   std::vector<ComparedGroup> groups;
   std::vector<ConfigurationDifference> differences;
   std::vector<GroupComparison> comparisons;  // one for each group but the first
+  std::vector<MissingSide> missing_sides;    // where the first is one, nothing is compared
 };
 
 // What every answer says of the method.
@@ -115,11 +137,13 @@ inline constexpr std::string_view kComparisonMethod =
 
 struct ComparisonOptions {
   RunMarkSet included;
-  // For each run the side that it is on, from 0 without a gap; empty: groups by configuration.
+  // For each run the side that it is on, from 0; empty: groups by configuration.
   std::vector<std::size_t> sides;
   std::vector<std::string> side_names;
   // Other runs of the same owner, from which the noise between runs is learnt.
   std::vector<NoiseRun> noise_runs;
+  // The same over their own windows, for standings: published_noise_runs().
+  std::vector<NoiseRun> published_noise_runs;
 };
 
 RunComparison compare_runs(const std::vector<ComparedRun>& runs, const ComparisonOptions& options);
@@ -127,6 +151,9 @@ RunComparison compare_runs(const std::vector<ComparedRun>& runs, const Compariso
 // Its second half: fills `result.comparisons` of groups that are there, at least one.
 void test_groups(const std::vector<ComparedRun>& runs, const ComparisonOptions& options,
                  RunComparison& result);
+
+// Of one run, over the window that is compared, by the statistics of its step times.
+SlowSteps slow_steps_of(const ComparedRun& run);
 
 // Why a run has no value of the metric.
 std::string missing_reason(const ComparedRun& run, ComparedMetric metric);

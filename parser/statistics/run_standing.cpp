@@ -1,15 +1,37 @@
 #include "parser/statistics/run_standing.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace llmb::parser {
 
-RunAgainstPublished against_published(const ComparedRun& run,
-                                      const std::vector<RunMarkReason>& marks) {
+RunAgainstPublished against_published(const ComparedRun& run) {
   const RunMetrics& metrics = run.published.metrics;
-  return {metrics.speed_against_reference, metrics.reference, noise_run(run, marks)};
+  return {metrics.speed_against_reference, metrics.reference, published_noise_run(run)};
+}
+
+std::string several_references(std::span<const RunAgainstPublished* const> runs) {
+  if (runs.empty()) return "";
+  const Reference* const first = runs.front()->reference;
+  const auto other = std::ranges::find_if(
+      runs, [&](const RunAgainstPublished* run) { return run->reference != first; });
+  if (other == runs.end()) return "";
+  const Reference* const second = (*other)->reference;
+  if (first == nullptr || second == nullptr) {
+    return "Some of the runs have a published result, and others have none.";
+  }
+  const auto name = [](const Reference& reference) {
+    return fmt::format("{} {} {} {} on {} GPUs", reference.document, reference.model_size,
+                       reference.dtype, reference.gpu_type, reference.gpu_count);
+  };
+  return fmt::format("The runs have different published results: {} and {}.", name(*first),
+                     name(*second));
 }
 
 std::vector<double> speeds_against_reference(std::span<const RunAgainstPublished* const> runs) {
   std::vector<double> speeds;
+  if (!several_references(runs).empty()) return speeds;
   for (const RunAgainstPublished* const run : runs) {
     if (run->speed_against_reference) speeds.push_back(*run->speed_against_reference);
   }
@@ -20,13 +42,13 @@ std::optional<PublishedStanding> standing_of(std::span<const RunAgainstPublished
                                              std::span<const NoiseRun> known) {
   const std::vector<double> speeds = speeds_against_reference(runs);
   if (speeds.empty()) return std::nullopt;
-  double line = 1;
   std::vector<const NoiseRun*> own;
   own.reserve(runs.size());
-  for (const RunAgainstPublished* const run : runs) {
-    own.push_back(&run->noise);
-    if (run->reference == nullptr || !run->reference->step_time_s) continue;
-    const PrintedNumber& printed = *run->reference->step_time_s;
+  for (const RunAgainstPublished* const run : runs) own.push_back(&run->noise);
+  double line = 1;
+  const Reference* const reference = runs.front()->reference;
+  if (reference != nullptr && reference->step_time_s) {
+    const PrintedNumber& printed = *reference->step_time_s;
     line = printed.value / (printed.value + printed.last_digit / 2);
   }
   return standing_against(speeds, line, noise_for(own, known));

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "parser/statistics/noise_evidence.h"
@@ -17,14 +18,17 @@ struct RunAgainstPublished {
   NoiseRun noise;
 };
 
-// `marks`: the run's. Pointers in the result live as long as the catalog.
-RunAgainstPublished against_published(const ComparedRun& run,
-                                      const std::vector<RunMarkReason>& marks);
+// Pointers in the result live as long as the catalog.
+RunAgainstPublished against_published(const ComparedRun& run);
+
+// That the runs are not held against one published result, in a sentence: then they have no speed
+// and no standing together. Empty where they are, or none has any.
+std::string several_references(std::span<const RunAgainstPublished* const> runs);
 
 // Of those that have one.
 std::vector<double> speeds_against_reference(std::span<const RunAgainstPublished* const> runs);
 
-// Nothing where none has a speed.
+// `known`: over the runs' own windows (published_noise_runs()). Nothing where none has a speed.
 std::optional<PublishedStanding> standing_of(std::span<const RunAgainstPublished* const> runs,
                                              std::span<const NoiseRun> known);
 

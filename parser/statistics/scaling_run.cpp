@@ -116,8 +116,8 @@ std::shared_ptr<const ScalingRun> scaling_run(const ComparedRun& run,
   made.configuration = configuration_of(run, made.marks, configurations);
   made.tokens_per_s_per_gpu = rate.value;
   made.tokens_reason = rate.reason;
-  made.published = against_published(run, made.marks);
-  made.teaches_noise = teaches_noise(run, made.marks);
+  made.published = against_published(run);
+  made.teaches_noise = teaches_published_noise(run);
   return std::make_shared<const ScalingRun>(std::move(made));
 }
 

@@ -120,6 +120,7 @@ http::Body render_comparison(Context& context, Question question) {
     parser::name_clusters(measured, reader.tree_clusters());
     question.options.noise_runs =
         report::stored_noise_runs(reader, context.catalog(), measured.front());
+    question.options.published_noise_runs = question.options.noise_runs;
     return measured;
   });
   const auto comparison = parser::compare_runs(runs, question.options);

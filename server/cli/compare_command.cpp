@@ -15,6 +15,7 @@
 #include "server/report/comparison_json.h"
 #include "server/report/comparison_report.h"
 #include "server/report/json.h"
+#include "server/report/text_table.h"
 
 namespace llmb::cli {
 namespace {
@@ -34,12 +35,14 @@ constexpr const char* kCompareFooter = R"(Examples:
 What is compared:
   Two things that are named are two sides, whatever they are; --base and --candidate name sides of
   several. Of anything else runs of one configuration are repeats and form a group. Every side is
-  tested against the first one; the keys of the configuration in which they differ are listed, and
-  no others. Of a tree, or a whole database, runs of one workload and model size are compared with
-  each other. Logs with the same bytes are one run. Each run also stands against the published
+  tested against the first one; the keys of the configuration in which they, or the runs of one,
+  differ are listed, and no others. A side whose runs are not of one work (workload, window, global
+  batch size …) cannot be compared. Folders of several scales and global batch sizes are compared
+  scale by scale. Of a tree, or a whole database, runs of one workload and model size are compared
+  with each other. Logs with the same bytes are one run. Each run also stands against the published
   result of the same recipe, scale, dtype and GPU, over the run's own window (its release may name
-  another one than the document that the result is of), with every step whatever --without says:
-  1 is as published, over 1 is faster.
+  another one than the document that the result is of) with every step, whatever --window and
+  --without say: 1 is as published, over 1 is faster.
 
 What a difference means:
   The means that are shown are those of runs. The test is on one value a run, the logarithm of its
@@ -49,7 +52,8 @@ What a difference means:
   levels that they had, and from other configurations of the workload; public runs stand for these
   where there are too few.
   Iterations are never tested: they share nodes and neighbours, and would call equal runs different.
-  Beside the verdict stand the interval, whether the sides are equivalent within 1 %, the smallest
+  Where the means say otherwise than the medians, for many steps are slow, the verdict is that they
+  disagree. Beside it stand the interval, whether the sides are equivalent within 1 %, the smallest
   difference that would have been seen, and how many more runs would decide.
 
 What is left out, unless --include asks for it:
@@ -57,7 +61,8 @@ What is left out, unless --include asks for it:
   invalid, superseded (or all).
   Each says why. A run without a step time in its window is always left out.
 
-Exit status: 0 when a side could be formed, 1 when none could, 2 for bad arguments.)";
+Exit status: 0 when a group could be formed and, of sides that were named, two could be set against
+each other; 1 when not, 2 for bad arguments.)";
 
 std::string title_of(const parser::ComparedRun& run) {
   const parser::RecipeMatch& match = run.judgement.match;
@@ -74,30 +79,56 @@ struct SideSet {
   std::vector<std::size_t> sides;
 };
 
-// Of two folders only what is one configuration but for what was changed can be set side by side.
-std::string scale_of(const parser::ComparedRun& run) {
-  const parser::RunIdentity identity = parser::identity_of(run);
-  return fmt::format("{} {} {} {} {}", identity.workload, identity.model_size, identity.dtype,
-                     identity.gpu_type, identity.gpu_count.value_or(0));
-}
-
-bool has_one_scale_a_side(const report::MeasuredRuns& measured) {
-  std::map<std::size_t, std::set<std::string>> scales;
-  for (std::size_t i = 0; i < measured.runs.size(); ++i) {
-    scales[measured.sides[i]].insert(scale_of(measured.runs[i]));
+// Of two folders only what is one configuration but for what was changed can be set side by side:
+// runs of one scale and global batch size. Windows may differ, for one can be asked for.
+class Scales {
+ public:
+  // What is left out anyway makes no scale of its own.
+  Scales(const report::MeasuredRuns& measured, const parser::RunMarkSet& included) {
+    for (const parser::ComparedRun& run : measured.runs) {
+      const bool counts = parser::exclusion_reason(parser::marks_of(run), included).empty();
+      const auto batch = parser::global_batch_size_of(run);
+      if (counts && batch) batches_[without_batch(run)].insert(*batch);
+    }
+    for (std::size_t i = 0; i < measured.sides.size(); ++i) {
+      const parser::ComparedRun& run = measured.runs[i];
+      if (!parser::exclusion_reason(parser::marks_of(run), included).empty()) continue;
+      of_side_[measured.sides[i]].insert(of(run));
+    }
   }
-  return std::all_of(scales.begin(), scales.end(),
-                     [](const auto& side) { return side.second.size() == 1; });
-}
+
+  bool has_one_a_side() const {
+    return std::all_of(of_side_.begin(), of_side_.end(),
+                       [](const auto& side) { return side.second.size() == 1; });
+  }
+
+  std::string of(const parser::ComparedRun& run) const {
+    std::string scale = without_batch(run);
+    const auto known = batches_.find(scale);
+    if (known == batches_.end() || known->second.size() < 2) return scale;
+    const auto batch = parser::global_batch_size_of(run);
+    return fmt::format("{}, global batch {}", scale, batch ? std::to_string(*batch) : "not known");
+  }
+
+ private:
+  static std::string without_batch(const parser::ComparedRun& run) {
+    const parser::RunIdentity identity = parser::identity_of(run);
+    return fmt::format("{} {} {} {} {}", identity.workload, identity.model_size, identity.dtype,
+                       identity.gpu_type, identity.gpu_count.value_or(0));
+  }
+
+  std::map<std::string, std::set<std::int64_t>> batches_;  // by scale
+  std::map<std::size_t, std::set<std::string>> of_side_;
+};
 
 // Runs that were named for themselves are one set, whatever they are.
-std::vector<SideSet> make_sets(report::MeasuredRuns measured) {
-  const bool is_one =
-      measured.is_chosen || (!measured.sides.empty() && has_one_scale_a_side(measured));
+std::vector<SideSet> make_sets(report::MeasuredRuns measured, const parser::RunMarkSet& included) {
+  const Scales scales(measured, included);
+  const bool is_one = measured.is_chosen || (!measured.sides.empty() && scales.has_one_a_side());
   std::vector<SideSet> sets;
   for (std::size_t i = 0; i < measured.runs.size(); ++i) {
     parser::ComparedRun& run = measured.runs[i];
-    const std::string title = measured.sides.empty() || is_one ? title_of(run) : scale_of(run);
+    const std::string title = measured.sides.empty() || is_one ? title_of(run) : scales.of(run);
     auto found = std::find_if(sets.begin(), sets.end(), [&](const SideSet& candidate) {
       return is_one || candidate.set.title == title;
     });
@@ -123,18 +154,36 @@ struct CompareArguments : MeasuringArguments {
   parser::RunSelection selection;
 };
 
+// Of sides that were named all have to be there, or a script takes nothing for no difference.
+int status_of(const std::vector<report::ComparedSet>& sets, bool has_sides) {
+  const bool has_group = std::any_of(
+      sets.begin(), sets.end(), [](const auto& set) { return !set.comparison.groups.empty(); });
+  if (!has_sides) return has_group ? 0 : kFailed;
+  const bool is_compared = std::any_of(sets.begin(), sets.end(), [](const auto& set) {
+    return !set.comparison.comparisons.empty();
+  });
+  if (is_compared) return 0;
+  for (const report::ComparedSet& set : sets) {
+    for (const parser::MissingSide& side : set.comparison.missing_sides) {
+      std::cerr << "llmb-report compare: "
+                << (sets.size() > 1 ? report::printable(set.title) + ": " : std::string())
+                << report::printable(side.reason) << '\n';
+    }
+  }
+  return kFailed;
+}
+
 int compare(report::MeasuredRuns measured, const parser::RunMarkSet& included,
             const std::string& format) {
   parser::ComparisonOptions options;
   options.included = included;
   options.side_names = std::move(measured.side_names);
   options.noise_runs = std::move(measured.noise_runs);
+  options.published_noise_runs = std::move(measured.published_noise_runs);
   std::vector<report::ComparedSet> sets;
-  bool has_group = false;
-  for (SideSet& part : make_sets(std::move(measured))) {
+  for (SideSet& part : make_sets(std::move(measured), included)) {
     options.sides = std::move(part.sides);
     part.set.comparison = parser::compare_runs(part.set.runs, options);
-    has_group = has_group || !part.set.comparison.groups.empty();
     sets.push_back(std::move(part.set));
   }
   if (format == "json") {
@@ -144,7 +193,7 @@ int compare(report::MeasuredRuns measured, const parser::RunMarkSet& included,
   } else {
     report::write_comparison_table(sets, std::cout);
   }
-  return has_group ? 0 : kFailed;
+  return status_of(sets, !options.side_names.empty());
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ Weak or strong:
   mixed    neither, or some scales are the one and some the other
 
 Beside it stands what the recipes' document publishes, computed from its printed step times. Runs
-are held against it with every step, whatever --without says.
+are held against it over their own windows with every step, whatever --window and --without say:
+reached, not reached, or not decided, by one-sided 95 % bounds.
 
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,

@@ -66,6 +66,7 @@ Json group_json(const std::vector<parser::ComparedRun>& runs, std::size_t number
   json["speed_against_reference"] =
       group.speed_against_reference ? mean_estimate_json(group.speed_against_reference) : Json();
   json["published_standing"] = published_standing_json(group.published_standing);
+  json["published_reason"] = null_if_empty(group.published_reason);
   return json;
 }
 
@@ -86,6 +87,10 @@ Json drift_json(const std::optional<parser::StartDrift>& drift) {
           {"sides_are_separate", drift->is_separate}};
 }
 
+Json slow_steps_json(const parser::SlowSteps& steps) {
+  return {{"count_min", steps.count_min}, {"step_count", steps.step_count}};
+}
+
 // Every key of a test, null where there is none.
 Json untested_json() {
   Json json;
@@ -94,6 +99,8 @@ Json untested_json() {
                                 "ratio_high",
                                 "mean_ratio",
                                 "means_differ",
+                                "slow_steps",
+                                "baseline_slow_steps",
                                 "difference",
                                 "relative_difference",
                                 "low",
@@ -128,6 +135,8 @@ Json test_json(const parser::MetricComparison& comparison, double baseline_mean)
   json["ratio_high"] = number(result.interval.high);
   json["mean_ratio"] = number(result.mean_ratio);
   json["means_differ"] = result.means_differ;
+  json["slow_steps"] = slow_steps_json(result.other_slow_steps);
+  json["baseline_slow_steps"] = slow_steps_json(result.baseline_slow_steps);
   json["difference"] = number(baseline_mean * (ratio - 1));
   json["relative_difference"] = number(ratio - 1);
   json["low"] = number(baseline_mean * (result.interval.low - 1));
@@ -225,6 +234,15 @@ Json comparison_json(const std::vector<parser::ComparedRun>& runs,
   json["comparisons"] = Json::array();
   for (const parser::GroupComparison& group : comparison.comparisons) {
     json["comparisons"].push_back(group_comparison_json(group, comparison.groups.front()));
+  }
+  json["missing_sides"] = Json::array();
+  for (const parser::MissingSide& side : comparison.missing_sides) {
+    Json ids = Json::array();
+    for (const std::size_t index : side.runs) ids.push_back(runs[index].id);
+    json["missing_sides"].push_back({{"name", null_if_empty(side.name)},
+                                     {"is_baseline", side.side == 0},
+                                     {"run_ids", std::move(ids)},
+                                     {"reason", side.reason}});
   }
   return json;
 }

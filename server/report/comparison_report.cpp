@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 
 #include "parser/statistics/unknown_profile.h"
 #include "server/report/csv_line.h"
+#include "server/report/published_standing_text.h"
 #include "server/report/text_table.h"
 
 namespace llmb::report {
@@ -32,7 +34,7 @@ std::string differing(const parser::RunComparison& comparison, std::size_t group
   std::string text;
   for (const parser::ConfigurationDifference& difference : comparison.differences) {
     const auto& value = difference.values[group];
-    text += (text.empty() ? "" : " ") + difference.key + "=" + value.value_or("?");
+    text += (text.empty() ? "" : " ") + difference.key + "=" + value.value_or("(not stated)");
   }
   return text;
 }
@@ -65,20 +67,6 @@ std::string published_text(const parser::ComparedRun& run) {
   return fmt::format("{:.4f} ({} s, {}, {})", *published.speed_against_reference,
                      published.reference->step_time_s->text, published.reference->document,
                      parser::to_string(run.published.summary.window));
-}
-
-// "not decided: between 0.9931 and 1.0123"
-std::string standing_text(const std::optional<parser::PublishedStanding>& standing) {
-  if (!standing) return "-";
-  switch (standing->verdict) {
-    case parser::StandingVerdict::reached:
-      return fmt::format("reached: {:.4f} or more", standing->low);
-    case parser::StandingVerdict::not_reached:
-      return fmt::format("not reached: {:.4f} or less", standing->high);
-    case parser::StandingVerdict::not_decided:
-      break;
-  }
-  return fmt::format("not decided: {:.4f} to {:.4f}", standing->low, standing->high);
 }
 
 void write_runs(const ComparedSet& set, std::ostream& out) {
@@ -114,6 +102,19 @@ void write_groups(const parser::RunComparison& comparison, std::ostream& out) {
   table.print(out);
 }
 
+// Why a group has no standing, though runs of it have a published result.
+void write_missing_standings(const ComparedSet& set, std::ostream& out) {
+  for (std::size_t i = 0; i < set.comparison.groups.size(); ++i) {
+    const parser::ComparedGroup& group = set.comparison.groups[i];
+    const bool has_reference = std::ranges::any_of(group.runs, [&](const std::size_t run) {
+      return set.runs[run].published.metrics.reference != nullptr;
+    });
+    if (!has_reference || group.published_reason.empty()) continue;
+    out << fmt::format("{} has no standing: {}\n", printable(group_name(set.comparison, i)),
+                       printable(group.published_reason));
+  }
+}
+
 void write_differences(const parser::RunComparison& comparison, std::ostream& out) {
   if (comparison.differences.empty()) return;
   std::vector<std::string> names = {"Differs in"};
@@ -142,6 +143,107 @@ void write_verdicts(const parser::RunComparison& comparison, std::ostream& out) 
   }
 }
 
+// Of the side, or, where there are no sides, of all: "run 4: incomplete: …; run 7: …".
+std::string left_out_text(const ComparedSet& set, const std::optional<std::size_t>& side) {
+  std::string text;
+  for (std::size_t i = 0; i < set.runs.size(); ++i) {
+    const parser::RunStanding& standing = set.comparison.runs[i];
+    if (standing.exclusion.empty() || standing.side != side) continue;
+    text +=
+        fmt::format("{}run {}: {}", text.empty() ? "" : "; ", set.runs[i].id, standing.exclusion);
+  }
+  return text;
+}
+
+std::optional<std::string_view> yes_or_no(const std::optional<bool>& value) {
+  if (!value) return std::nullopt;
+  return *value ? "true" : "false";
+}
+
+// Why a group is not held against the first side, which is not there.
+std::string_view reason_without_baseline(const parser::RunComparison& comparison) {
+  if (comparison.missing_sides.empty()) return "";
+  return comparison.missing_sides.front().reason;
+}
+
+void add_test_cells(CsvLine& line, const parser::MetricComparison& metric) {
+  const auto add = [&](auto value_of) {
+    line.add(metric.test ? std::optional<double>(value_of(*metric.test)) : std::nullopt);
+  };
+  line.add(parser::comparison_verdict_name(metric.verdict));
+  add([](const auto& result) { return std::expm1(result.test.log_ratio); });
+  add([](const auto& result) { return result.test.p_value; });
+  add([](const auto& result) { return result.p_value_adjusted; });
+  line.add(metric.text);
+}
+
+void add_interval_cells(CsvLine& line, const std::optional<parser::MetricTest>& test) {
+  if (!test) {
+    for (int cell = 0; cell < 5; ++cell) line.add_empty();
+    return;
+  }
+  line.add(test->interval.low);
+  line.add(test->interval.high);
+  line.add(test->mean_ratio);
+  line.add(yes_or_no(test->means_differ));
+  line.add(yes_or_no(test->is_equivalent));
+}
+
+void add_group_line(const ComparedSet& set, std::size_t number, std::size_t metric,
+                    std::ostream& out) {
+  const parser::RunComparison& comparison = set.comparison;
+  const parser::ComparedGroup& group = comparison.groups[number];
+  const parser::GroupMetric& measured = group.metrics[metric];
+  const auto& estimate = measured.estimate.value_or(parser::MeanEstimate{});
+  const bool is_baseline = number == 0 && group.side.value_or(0) == 0;
+  const parser::MetricComparison untold = {measured.metric,
+                                           parser::ComparisonVerdict::cannot_be_told, std::nullopt,
+                                           std::string(reason_without_baseline(comparison))};
+  const bool is_tested = !is_baseline && !comparison.comparisons.empty();
+  const parser::MetricComparison& told =
+      is_tested ? comparison.comparisons[number - 1].metrics[metric] : untold;
+  CsvLine line(out);
+  line.add(set.title);
+  line.add(static_cast<std::int64_t>(number));
+  line.add(set.runs[group.runs.front()].experiment);
+  line.add(differing(comparison, number));
+  line.add(parser::compared_metric_name(measured.metric));
+  line.add(estimate.run_count);
+  line.add(measured.estimate ? std::optional(estimate.mean) : std::nullopt);
+  line.add(estimate.stddev_sample);
+  line.add(estimate.low);
+  line.add(estimate.high);
+  const auto& speed = group.speed_against_reference;
+  line.add(speed ? std::optional(speed->mean) : std::nullopt);
+  if (is_baseline) {
+    line.add("baseline");
+    for (int rest = 0; rest < 3; ++rest) line.add_empty();
+    line.add(measured.reason);
+  } else {
+    add_test_cells(line, told);
+  }
+  line.add(group.name);
+  add_interval_cells(line, told.test);
+  add_standing(line, group.published_standing);
+  line.add(left_out_text(set, group.side));
+}
+
+// A side that is not there has a line all the same, or a script would not miss it.
+void add_missing_line(const ComparedSet& set, const parser::MissingSide& side,
+                      ComparedMetric metric, std::ostream& out) {
+  CsvLine line(out);
+  line.add(set.title);
+  for (int cell = 0; cell < 3; ++cell) line.add_empty();
+  line.add(parser::compared_metric_name(metric));
+  line.add(std::int64_t{0});
+  for (int cell = 0; cell < 5; ++cell) line.add_empty();
+  add_test_cells(line, {metric, parser::ComparisonVerdict::cannot_be_told, {}, side.reason});
+  line.add(side.name);
+  add_interval_cells(line, std::nullopt);
+  add_standing(line, std::nullopt);
+  line.add(left_out_text(set, side.side));
+}
+
 }  // namespace
 
 void write_comparison_table(const std::vector<ComparedSet>& sets, std::ostream& out) {
@@ -158,48 +260,29 @@ void write_comparison_table(const std::vector<ComparedSet>& sets, std::ostream& 
     }
     out << '\n';
     write_groups(set.comparison, out);
+    write_missing_standings(set, out);
     write_differences(set.comparison, out);
     write_verdicts(set.comparison, out);
+    for (const parser::MissingSide& side : set.comparison.missing_sides) {
+      out << '\n' << printable(side.reason) << '\n';
+    }
   }
 }
 
 void write_comparison_csv(const std::vector<ComparedSet>& sets, std::ostream& out) {
   out << "set,group,experiment,differs_in,metric,run_count,mean,stddev_sample,low,high,"
-         "speed_against_reference,verdict,relative_difference,p_value,p_value_adjusted,text\r\n";
+         "speed_against_reference,verdict,relative_difference,p_value,p_value_adjusted,text,"
+         "side,ratio_low,ratio_high,mean_ratio,means_differ,is_equivalent,"
+      << kStandingColumns << ",left_out\r\n";
   for (const ComparedSet& set : sets) {
-    const parser::RunComparison& comparison = set.comparison;
-    for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
-      const parser::ComparedGroup& group = comparison.groups[i];
-      for (std::size_t m = 0; m < group.metrics.size(); ++m) {
-        const auto& estimate = group.metrics[m].estimate.value_or(parser::MeanEstimate{});
-        CsvLine line(out);
-        line.add(set.title);
-        line.add(static_cast<std::int64_t>(i));
-        line.add(set.runs[group.runs.front()].experiment);
-        line.add(differing(comparison, i));
-        line.add(parser::compared_metric_name(group.metrics[m].metric));
-        line.add(estimate.run_count);
-        line.add(group.metrics[m].estimate ? std::optional(estimate.mean) : std::nullopt);
-        line.add(estimate.stddev_sample);
-        line.add(estimate.low);
-        line.add(estimate.high);
-        line.add(group.speed_against_reference ? std::optional(group.speed_against_reference->mean)
-                                               : std::nullopt);
-        if (i == 0) {
-          line.add("baseline");
-          for (int rest = 0; rest < 3; ++rest) line.add_empty();
-          line.add(group.metrics[m].reason);
-          continue;
-        }
-        const parser::MetricComparison& metric = comparison.comparisons[i - 1].metrics[m];
-        line.add(parser::comparison_verdict_name(metric.verdict));
-        const auto add_test = [&](auto value_of) {
-          line.add(metric.test ? std::optional<double>(value_of(*metric.test)) : std::nullopt);
-        };
-        add_test([](const auto& result) { return std::expm1(result.test.log_ratio); });
-        add_test([](const auto& result) { return result.test.p_value; });
-        add_test([](const auto& result) { return result.p_value_adjusted; });
-        line.add(metric.text);
+    for (std::size_t i = 0; i < set.comparison.groups.size(); ++i) {
+      for (std::size_t m = 0; m < parser::kComparedMetrics.size(); ++m) {
+        add_group_line(set, i, m, out);
+      }
+    }
+    for (const parser::MissingSide& side : set.comparison.missing_sides) {
+      for (const ComparedMetric metric : parser::kComparedMetrics) {
+        add_missing_line(set, side, metric, out);
       }
     }
   }

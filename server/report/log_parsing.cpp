@@ -76,7 +76,10 @@ class LogParser {
  public:
   LogParser(const ParsingOptions& options, ProgressLine& progress)
       : options_(options), progress_(progress), buffer_(kReadBytes) {
-    wanted_ = options.window ? options.window->range : widest_choice(first_catalog());
+    if (options.window && options.window->range) wanted_.push_back(*options.window->range);
+    if (!options.window || options.judges_published) {
+      wanted_.push_back(widest_choice(first_catalog()));
+    }
   }
 
   // One run; of lines of several logs, as grep and tail bring them, one for each.
@@ -158,11 +161,11 @@ class LogParser {
       catalog = &parser::embedded_recipes(RecipeExtent::all);
       assigned = parser::assign_window(*catalog, log, options_.window);
     }
-    parser::JudgingOptions judging = {options_.window, options_.tokens_to_train};
-    if (!options_.without.empty()) {
-      run.with_every_step = parser::judge_window(*catalog, log, assigned, judging);
-      judging.without = options_.without;
+    if (options_.judges_published && (options_.window || !options_.without.empty())) {
+      run.published = parser::judge_run(*catalog, log, {{}, options_.tokens_to_train});
     }
+    const parser::JudgingOptions judging = {options_.window, options_.tokens_to_train,
+                                            options_.without};
     run.judgement = parser::judge_window(*catalog, log, std::move(assigned), judging);
   }
 
@@ -229,7 +232,7 @@ class LogParser {
   const ParsingOptions& options_;
   ProgressLine& progress_;
   std::vector<char> buffer_;
-  std::optional<Window> wanted_;  // beside the last step
+  std::vector<Window> wanted_;  // beside the last step
 };
 
 // The outcome of one log, or pipe; a thrown exception (no memory) costs that one only.

@@ -16,6 +16,7 @@ struct ParsingOptions {
   std::optional<parser::AskedWindow> window;  // else each log's own: see window_choice.h
   parser::StepInterruptionSet without;        // see JudgingOptions
   bool keeps_samples = false;
+  bool judges_published = false;          // ReportedRun::published
   bool seeks_insight = false;             // ReportedRun::insight, from all steps of a log
   bool keeps_refusals = false;            // the lines that looked like a step and could not be read
   std::optional<double> tokens_to_train;  // where metrics are wanted; the catalog then says more

@@ -44,7 +44,7 @@ parser::ComparedRun measure_log(const ReportedRun& run) {
   compared.nccl_trace_seen = run.facts.nccl_trace_seen;
   compared.steady_steps = run.steady_steps;
   compared.judgement = run.judgement;
-  compared.published = run.with_every_step.value_or(run.judgement);
+  compared.published = run.published.value_or(run.judgement);
   return compared;
 }
 
@@ -138,6 +138,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
   ParsingOptions options;
   options.window = source.window;
   options.without = source.without;
+  options.judges_published = true;
   options.catalog = &catalog;
   options.tokens_to_train = parser::kTokensToTrainDefault;
   MeasuredRuns measured;
@@ -181,6 +182,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
     measured.runs[i].id = static_cast<std::int64_t>(i) + 1;
   }
   measured.noise_runs = parser::noise_runs(measured.runs);
+  measured.published_noise_runs = parser::published_noise_runs(measured.runs);
   return measured;
 }
 
@@ -242,9 +244,13 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
   }
   if (measured.runs.empty()) return no_run_of_cluster(source);
   parser::name_clusters(measured.runs, measured.trees);
-  measured.noise_runs = measured.is_chosen
-                            ? stored_noise_runs(reader, catalog, measured.runs.front())
-                            : parser::noise_runs(measured.runs);
+  if (measured.is_chosen) {
+    measured.noise_runs = stored_noise_runs(reader, catalog, measured.runs.front());
+    measured.published_noise_runs = measured.noise_runs;  // over their own windows anyway
+  } else {
+    measured.noise_runs = parser::noise_runs(measured.runs);
+    measured.published_noise_runs = parser::published_noise_runs(measured.runs);
+  }
   return measured;
 }
 

@@ -39,6 +39,7 @@ struct MeasuredRuns {
   parser::TreeClusters trees;
   // What the user's runs teach of the noise between runs.
   std::vector<parser::NoiseRun> noise_runs;
+  std::vector<parser::NoiseRun> published_noise_runs;  // for standings: see ComparisonOptions
 };
 
 // Run ids as the command line names them, each once. Error: what is no id.

@@ -42,8 +42,8 @@ struct ReportedRun {
   std::string flaw;             // of a log that was read in part: why, see LogSource::flaw()
   bool is_profiled = false;     // profiles lie beside the log, or its configuration says so
   parser::Judgement judgement;  // with metrics where they were asked for
-  // The same with every step of the window, where some were left out.
-  std::optional<parser::Judgement> with_every_step;
+  // Over the log's own window and with every step, where that was asked for and is something else.
+  std::optional<parser::Judgement> published;
   std::vector<parser::StepSample> samples;          // all, where they were asked for
   std::vector<Refusals> refusals;                   // where they were asked for
   std::optional<parser::SteadySteps> steady_steps;  // as in parser::ComparedRun

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -140,6 +141,20 @@ Json left_out_json(const parser::ScalingRuns& runs, const std::vector<parser::Le
   return list;
 }
 
+// Of any run: superseded ones stand with others, what is marked otherwise is another series.
+Json marks_of_points(const parser::ScalingRuns& runs,
+                     const std::vector<parser::ScalingPoint>& points) {
+  std::set<parser::RunMark> marks;
+  for (const parser::ScalingPoint& point : points) {
+    for (const std::size_t index : point.runs) {
+      for (const parser::RunMarkReason& mark : runs[index]->marks) marks.insert(mark.mark);
+    }
+  }
+  Json names = Json::array();
+  for (const parser::RunMark mark : marks) names.push_back(parser::run_mark_name(mark));
+  return names;
+}
+
 Json series_json(const parser::ScalingRuns& runs, const parser::ScalingSeries& series,
                  std::size_t runs_max) {
   Json json;
@@ -150,12 +165,7 @@ Json series_json(const parser::ScalingRuns& runs, const parser::ScalingSeries& s
   json["cluster"] = null_if_empty(series.cluster);
   json["differences"] = differences_json(series.differences);
   json["scaling"] = parser::scaling_kind_name(series.kind);
-  json["marks"] = Json::array();
-  if (!series.points.empty()) {  // what is marked otherwise is another series
-    for (const parser::RunMarkReason& mark : runs[series.points.front().runs.front()]->marks) {
-      json["marks"].push_back(parser::run_mark_name(mark.mark));
-    }
-  }
+  json["marks"] = marks_of_points(runs, series.points);
   json["points"] = Json::array();
   for (const auto& point : series.points) {
     json["points"].push_back(point_json(runs, point, runs_max));

@@ -6,6 +6,7 @@
 
 #include "server/report/cluster_words.h"
 #include "server/report/csv_line.h"
+#include "server/report/published_standing_text.h"
 #include "server/report/text_table.h"
 
 namespace llmb::report {
@@ -58,8 +59,9 @@ std::vector<std::string> cells_of(const ScalingRow& row) {
                     (rate.high ? " ± " + fixed(*rate.high - rate.mean, 1) : ""));
     cells.push_back(point->efficiency ? fixed(*point->efficiency, 4) : "-");
     cells.push_back(speed ? fixed(speed->mean, 4) : "-");
+    cells.push_back(standing_text(point->published_standing));
   } else {
-    cells.insert(cells.end(), {"-", "0", "-", "-", "-"});
+    cells.insert(cells.end(), {"-", "0", "-", "-", "-", "-"});
   }
   if (const PublishedPoint* const point = row.published) {
     cells.push_back(fixed(point->tokens_per_s_per_gpu, 1));
@@ -91,7 +93,7 @@ void write_series(const parser::ScalingRuns& runs, const ScalingSeries& series, 
   const auto rows = rows_of(series);
   if (!rows.empty()) {
     TextTable table({">GPUs", ">Global batch", "Scaling", ">Runs", ">Tokens/s/GPU", ">Efficiency",
-                     ">Speed against published", ">Published tokens/s/GPU",
+                     ">Speed against published", "Published result", ">Published tokens/s/GPU",
                      ">Published efficiency"});
     for (const ScalingRow& row : rows) table.add(cells_of(row));
     table.print(out);
@@ -130,7 +132,8 @@ void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
   out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,scaling,run_count,"
          "tokens_per_s_per_gpu,stddev_sample,low,high,efficiency,efficiency_reason,"
          "speed_against_reference,published_document,published_step_time_s,"
-         "published_tokens_per_s_per_gpu,published_efficiency,differences,cluster\r\n";
+         "published_tokens_per_s_per_gpu,published_efficiency,differences,cluster,"
+      << kStandingColumns << "\r\n";
   for (const ScalingSeries& series : report.series) {
     for (const ScalingRow& row : rows_of(series)) {
       CsvLine line(out);
@@ -174,6 +177,7 @@ void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
       const std::string differing = parser::differences_text(differences);
       line.add(std::string_view(differing));
       line.add(std::string_view(series.cluster));
+      add_standing(line, row.measured != nullptr ? row.measured->published_standing : std::nullopt);
     }
   }
 }

@@ -134,16 +134,16 @@ parser::ComparedRun describe(storage::Reader& reader, const storage::RunRecord& 
 parser::Result<parser::ComparedRun> measure_stored_run(
     storage::Reader& reader, const storage::RunRecord& run, const parser::Catalog& catalog,
     const std::optional<parser::AskedWindow>& asked, const parser::StepInterruptionSet& without) {
-  parser::JudgingOptions options = {asked, parser::kTokensToTrainDefault};
+  parser::JudgingOptions options = {std::nullopt, parser::kTokensToTrainDefault};
   auto published = judge_stored_run(reader, run, catalog, options);
   if (!published) return tl::unexpected(published.error());
   parser::ComparedRun compared = describe(reader, run);
   // The stored window is the chosen one, unless it was chosen by another catalog.
   const bool has_own_window = !asked && published->summary.window != run.summary.window;
-  if (!has_own_window && without.empty()) {
+  if (!asked && !has_own_window && without.empty()) {
     compared.judgement = *published;
   } else {
-    if (has_own_window) options.window = parser::AskedWindow{run.summary.window};
+    options.window = has_own_window ? parser::AskedWindow{run.summary.window} : asked;
     options.without = without;
     auto own = judge_stored_run(reader, run, catalog, options);
     if (!own) return tl::unexpected(own.error());
@@ -151,8 +151,11 @@ parser::Result<parser::ComparedRun> measure_stored_run(
     if (has_own_window) compared.judgement.window_source = run.window_source;
   }
   compared.published = std::move(*published);
-  const auto& times = compared.judgement.summary.step_time_s;
-  if (times && parser::is_too_short_for_scatter(times->count)) {
+  const auto is_short = [](const parser::Judgement& judgement) {
+    const auto& times = judgement.summary.step_time_s;
+    return times && parser::is_too_short_for_scatter(times->count);
+  };
+  if (is_short(compared.judgement) || is_short(compared.published)) {
     compared.steady_steps =
         parser::steady_steps_of(reader.latest_step_times_s(run.id, parser::kNewestSteps));
   }

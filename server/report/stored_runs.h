@@ -29,7 +29,8 @@ parser::Judgement judge_stored_run(storage::Reader& reader, const storage::RunRe
                                    const parser::JudgingOptions& options);
 
 // As comparisons want it. Without `asked`: over the run's stored window. Errors and `run` as above.
-// `without`: see JudgingOptions; the published standing takes every step.
+// `without`: see JudgingOptions. What the run is held against its published result with is over its
+// own window and with every step, whatever was asked for.
 parser::Result<parser::ComparedRun> measure_stored_run(
     storage::Reader& reader, const storage::RunRecord& run, const parser::Catalog& catalog,
     const std::optional<parser::AskedWindow>& asked,

@@ -17,8 +17,10 @@ constexpr std::size_t kReadAtATime = 64;
 }  // namespace
 
 void KeptSamples::add(StepSample&& sample, const parser::LogFacts& facts) {
-  const bool is_kept = keeps_all_ || (wanted_ && wanted_->contains(sample.iteration)) ||
-                       parser::batch_evidence_window(facts).contains(sample.iteration);
+  const bool is_wanted = std::ranges::any_of(
+      wanted_, [&](const parser::Window& window) { return window.contains(sample.iteration); });
+  const bool is_kept =
+      keeps_all_ || is_wanted || parser::batch_evidence_window(facts).contains(sample.iteration);
   if (is_kept) {
     kept_.push_back(std::move(sample));
     return;

@@ -22,19 +22,19 @@
 
 namespace llmb::report {
 
-// The steps that a window may hold or that tell the batch, and the last of every segment that
-// LogFacts may keep.
+// The steps that one of the windows may hold or that tell the batch, and the last of every segment
+// that LogFacts may keep.
 class KeptSamples {
  public:
-  KeptSamples(const std::optional<parser::Window>& wanted, bool keeps_all)
-      : wanted_(wanted), keeps_all_(keeps_all) {}
+  KeptSamples(std::vector<parser::Window> wanted, bool keeps_all)
+      : wanted_(std::move(wanted)), keeps_all_(keeps_all) {}
 
   void add(parser::StepSample&& sample, const parser::LogFacts& facts);
   // Amended ones stand twice.
   std::vector<parser::StepSample> take();
 
  private:
-  std::optional<parser::Window> wanted_;
+  std::vector<parser::Window> wanted_;
   bool keeps_all_;
   std::vector<parser::StepSample> kept_;
   std::optional<parser::StepSample> newest_;
@@ -59,13 +59,13 @@ class InsightSamples {
 class TextReading {
  public:
   struct Wanted {
-    std::optional<parser::Window> window;  // steps beside the last ones
-    bool keeps_samples = false;            // all steps
+    std::vector<parser::Window> windows;  // whose steps are kept beside the last ones
+    bool keeps_samples = false;           // all steps
     bool seeks_insight = false;
   };
 
   explicit TextReading(const Wanted& wanted)
-      : samples_(wanted.window, wanted.keeps_samples), insight_(wanted.seeks_insight) {}
+      : samples_(wanted.windows, wanted.keeps_samples), insight_(wanted.seeks_insight) {}
 
   void feed(std::string_view bytes);
   void finish();
@@ -98,7 +98,8 @@ class TextReadings {
   // A log that was read to its end; in the order in which they began.
   using Done = std::function<void(const std::string& name, TextReading& reading)>;
 
-  TextReadings(TextReading::Wanted wanted, Done done) : wanted_(wanted), done_(std::move(done)) {}
+  TextReadings(TextReading::Wanted wanted, Done done)
+      : wanted_(std::move(wanted)), done_(std::move(done)) {}
 
   void feed(std::string_view name, std::string_view text);
   // One at least is done then, for a log may hold nothing.

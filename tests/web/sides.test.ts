@@ -118,6 +118,7 @@ const comparedGroup = (group: number, run_ids: number[], name: string | null = n
   metrics: { step_time_s: estimate, tokens_per_s_per_gpu: estimate, tflops_per_gpu: estimate },
   speed_against_reference: null,
   published_standing: null,
+  published_reason: "No recipe has this configuration.",
 });
 
 const comparisonOf = (runs: ComparedRun[], groups: RunGroup[]): Comparison => ({
@@ -127,6 +128,7 @@ const comparisonOf = (runs: ComparedRun[], groups: RunGroup[]): Comparison => ({
   groups,
   differences: [],
   comparisons: [],
+  missing_sides: [],
 });
 
 test("two runs of which one is a copy are not comparable, and the reason is said", () => {
@@ -142,6 +144,17 @@ test("two runs of which one is a copy are not comparable, and the reason is said
   const both = [comparedGroup(0, [2]), comparedGroup(1, [3])];
   assert.deepEqual(loneWords(comparisonOf(three, both)), []);
   assert.deepEqual(loneWords(comparisonOf([copy], [])), []);
+});
+
+test("a named group that is not there is told, though others are", () => {
+  const failed = comparedRun(4, "failed: it ended at iteration 20.");
+  const other = comparedRun(5, "A profiler slowed the run.");
+  const runs = [failed, comparedRun(2), other, comparedRun(3)];
+  const groups = [comparedGroup(0, [2], "candidate 1"), comparedGroup(1, [3], "candidate 2")];
+  const missing_sides = [{ name: "base", is_baseline: true, run_ids: [4], reason: "" }];
+  const comparison = { ...comparisonOf(runs, groups), missing_sides };
+  assert.deepEqual(loneWords(comparison), ["Run 4 is left out. failed: it ended at iteration 20."]);
+  assert.equal(obstaclesTitle(comparison), "Not comparable");
 });
 
 const kEveryMetric = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
@@ -191,11 +204,10 @@ test("a run alone stands against its published result", () => {
 });
 
 test("of several groups each stands against its own published result, in the same words", () => {
-  const runs = [comparedRun(2), comparedRun(3), comparedRun(4)];
   const reached = { ...comparedGroup(0, [2]), published_standing: kStanding };
-  assert.match(groupStandingWords(reached, runs), /^reached: 1\.004 ×, above 0\.9991 × with 95 %/);
+  assert.match(groupStandingWords(reached), /^reached: 1\.004 ×, above 0\.9991 × with 95 %/);
   assert.equal(
-    groupStandingWords(comparedGroup(1, [3, 4]), runs),
+    groupStandingWords(comparedGroup(1, [3, 4])),
     "No recipe has this configuration.",
   );
 });

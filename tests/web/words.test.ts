@@ -36,6 +36,7 @@ import {
   decisionWords,
   intervalRange,
   intervalWords,
+  moreRunsWords,
   verdictWords,
 } from "../../web/src/verdict_words";
 import { isHurried, rowLayout, visibleRows } from "../../web/src/state/virtual_rows";
@@ -252,6 +253,8 @@ const compared = (
     smallest_visible_difference: 0.0024,
     mean_ratio: null,
     means_differ: false,
+    slow_steps: { count_min: 0, step_count: 34 },
+    baseline_slow_steps: { count_min: 0, step_count: 34 },
     more_runs_to_decide: 2,
     ...further,
   }) as MetricComparison;
@@ -280,10 +283,19 @@ test("a verdict says which way it goes", () => {
     "alike as printed",
   );
   const slowSteps = { mean_ratio: 4.6462, means_differ: true };
+  const slow = { ...slowSteps, slow_steps: { count_min: 11, step_count: 34 } };
+  const disagreeing = compared("means_disagree", 0, slow);
   assert.equal(
-    verdictWords("step_time_s", compared("no_difference_shown", 0, slowSteps)),
-    "as fast by medians, but 364.6 % slower by means: single slow steps",
+    verdictWords("step_time_s", disagreeing),
+    "364.6 % slower by means, but as fast by medians: at least 11 of 34 steps are slow, " +
+      "against 0 of 34",
   );
+  assert.equal(
+    verdictWords("step_time_s", compared("means_disagree", 0, slowSteps)),
+    "364.6 % slower by means, but as fast by medians: slow steps",
+  );
+  assert.equal(moreRunsWords(disagreeing), "", "no more runs would decide it");
+  assert.equal(decisionWords(disagreeing), "");
 });
 
 test("an interval says which way each of its ends goes", () => {

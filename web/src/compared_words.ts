@@ -2,14 +2,19 @@
 import type { ComparedMetric as Metric, ComparedRun, Comparison, RunGroup } from "./api/types";
 import { standingWords } from "./state/standing";
 
-// Why there are no two runs, or no two named sides, to compare: a sentence for each run that is
+// Why there are no two runs, or not all named sides, to compare: a sentence for each run that is
 // left out. Empty where there are, and where one run alone was asked for.
-export function loneWords({ runs, groups }: Comparison): string[] {
+export function loneWords({ runs, groups, missing_sides: missing }: Comparison): string[] {
   const leftOut = runs.filter(({ exclusion }) => exclusion !== null);
+  const wordsOf = (some: readonly ComparedRun[]) =>
+    some.map(({ id, exclusion }) => `Run ${id} is left out. ${exclusion}`);
+  if (groups.length > 1) {
+    const ids = missing.flatMap(({ run_ids }) => run_ids);
+    return wordsOf(leftOut.filter(({ id }) => ids.includes(id)));
+  }
   const hasSides = groups.some(({ name }) => name !== null);
-  const isLone = groups.length < 2 && (hasSides || runs.length - leftOut.length < 2);
-  if (!isLone || runs.length < 2) return [];
-  return leftOut.map(({ id, exclusion }) => `Run ${id} is left out. ${exclusion}`);
+  const isLone = hasSides || runs.length - leftOut.length < 2;
+  return isLone && runs.length > 1 ? wordsOf(leftOut) : [];
 }
 
 const kMetrics: Record<Metric, string> = {
@@ -34,8 +39,9 @@ export function obstaclesTitle(comparison: Comparison): string {
   const barred = comparison.comparisons.map(({ obstacles }) => [
     ...new Set(obstacles.flatMap(({ metrics }) => metrics)),
   ]);
-  if (loneWords(comparison).length > 0 || barred.every(isEveryMetric)) return "Not comparable";
-  if (barred.some(isEveryMetric)) return "Not everything is comparable";
+  if (barred.every(isEveryMetric)) return "Not comparable";
+  const isMissing = loneWords(comparison).length > 0;
+  if (isMissing || barred.some(isEveryMetric)) return "Not everything is comparable";
   const names = metricNames([...new Set(barred.flat())]);
   return `${names.charAt(0).toUpperCase()}${names.slice(1)} not comparable`;
 }
@@ -51,8 +57,7 @@ export function publishedWords(run: ComparedRun, group: RunGroup | undefined): s
 }
 
 // The same of a group beside others: a cell of a table.
-export function groupStandingWords(group: RunGroup, runs: readonly ComparedRun[]): string {
+export function groupStandingWords(group: RunGroup): string {
   if (group.published_standing) return standingWords(group.published_standing);
-  const first = runs.find(({ id }) => id === group.run_ids[0]);
-  return first?.published.reason ?? kNoneKnown;
+  return group.published_reason ?? kNoneKnown;
 }

@@ -20,6 +20,16 @@ function unlessSaid(words: string, others: string): string {
 // beyond the margin.
 const kEquivalenceTest = "(two one-sided tests, 90 % interval)";
 
+// What means hold, and medians leave out: how many steps of the group, and of the baseline.
+function slowStepWords({ slow_steps: slow, baseline_slow_steps: base }: MetricComparison): string {
+  if (!slow || !base || slow.count_min + base.count_min === 0) return "slow steps";
+  const share = ({ count_min: least, step_count: all }: typeof slow) =>
+    `${least > 0 ? "at least " : ""}${least} of ${all}`;
+  return `${share(slow)} steps are slow, against ${share(base)}`;
+}
+
+const kUndecidable = ["not_comparable", "cannot_be_told", "means_disagree"];
+
 export function verdictWords(metric: ComparedMetric, comparison: MetricComparison): string {
   const { verdict, relative_difference: relative, equivalence, mean_ratio: means } = comparison;
   if (verdict === "not_comparable") return "not comparable";
@@ -28,7 +38,7 @@ export function verdictWords(metric: ComparedMetric, comparison: MetricCompariso
   // Tests are made on medians, and what is shown as the result is the mean.
   const byMeans = means === null ? byMedians : directed(metric, means - 1);
   if (comparison.means_differ && means !== null) {
-    return `${byMedians} by medians, but ${byMeans} by means: single slow steps`;
+    return `${byMeans} by means, but ${byMedians} by medians: ${slowStepWords(comparison)}`;
   }
   const words =
     byMeans === byMedians
@@ -72,7 +82,7 @@ export function runsToDecide({
 // The same as a cell of a table.
 export function moreRunsWords(comparison: MetricComparison): string {
   const { verdict, equivalence, more_runs_to_decide: more } = comparison;
-  if (verdict === "not_comparable" || verdict === "cannot_be_told") return "";
+  if (kUndecidable.includes(verdict)) return "";
   if (verdict !== "no_difference_shown" || equivalence?.is_equivalent || more === 0)
     return "decided";
   return more === null ? "over 50" : String(more);

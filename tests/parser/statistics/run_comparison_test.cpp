@@ -131,6 +131,73 @@ TEST(RunComparison, ASideOfSeveralConfigurationsNamesThemAll) {
   EXPECT_EQ(result.differences[0].values[1], "fp8");
 }
 
+// Told by both ends, whichever run comes first, though both sides are mixed alike.
+TEST(RunComparison, ASideOfDifferentWorkIsNotCompared) {
+  ComparisonOptions options;
+  options.sides = {0, 0, 1, 1};
+  const auto compared = [&](const std::string& a, const std::string& b) {
+    std::vector<ComparedRun> runs;
+    for (const std::string& experiment : {a, b, a, b}) {
+      runs.push_back(make_run(experiment, experiment == kGrokFp8 ? 5.3 : 5.6));
+      runs.back().id = static_cast<std::int64_t>(runs.size());
+    }
+    return compare_runs(runs, options);
+  };
+  for (const bool is_first : {true, false}) {
+    const RunComparison result =
+        is_first ? compared(kGrokFp8, kGrokFp8Larger) : compared(kGrokFp8Larger, kGrokFp8);
+    const GroupComparison& comparison = result.comparisons[0];
+    ASSERT_EQ(comparison.obstacles.size(), 1U);
+    EXPECT_EQ(comparison.obstacles[0].code, "different_global_batch_size");
+    EXPECT_THAT(comparison.obstacles[0].text, StartsWith("Of one side, runs 1 and 2: A step"));
+    EXPECT_EQ(metric_of(comparison, ComparedMetric::step_time_s).verdict,
+              ComparisonVerdict::not_comparable);
+    EXPECT_EQ(result.differences[0].key, "global_batch_size");
+    EXPECT_EQ(result.differences[0].values[1], "1024 | 512");
+    EXPECT_FALSE(result.groups[0].published_standing);
+    EXPECT_FALSE(result.groups[0].speed_against_reference);
+    EXPECT_THAT(result.groups[0].published_reason, HasSubstr("different published results"));
+  }
+  const std::string llama =
+      "pretrain_llama4_e128_fp8_gpus512_tp4_pp1_cp1_vp1_ep128_etp4_mbs1_gbs1024";
+  options.sides = {0, 1, 1};
+  const RunComparison mixed = compare_runs(
+      {make_run(kGrokFp8, 5.3), make_run(kGrokFp8, 5.3), make_run(llama, 5.3)}, options);
+  EXPECT_EQ(mixed.comparisons[0].obstacles[0].code, "different_workload");
+}
+
+TEST(RunComparison, ASideThatPartlyStatesAValueIsTold) {
+  ComparisonOptions options;
+  options.sides = {0, 0, 1};
+  std::vector<ComparedRun> runs(3, make_run(kGrokBf16, 7.38));
+  for (const std::size_t i : {1U, 2U}) {
+    runs[i].configuration.set("environment.X", "1", ConfigSource::llmb_config);
+  }
+  const RunComparison result = compare_runs(runs, options);
+  ASSERT_EQ(result.differences.size(), 1U);
+  EXPECT_EQ(result.differences[0].values[0], "1 | (not stated)");
+}
+
+// The others are not held against one that was not named for that.
+TEST(RunComparison, ASideOfWhichNoRunCountsIsTold) {
+  ComparisonOptions options;
+  options.sides = {0, 1, 2};
+  options.side_names = {"base", "candidate 1", "candidate 2", "candidate 3"};
+  std::vector<ComparedRun> runs(3, make_run(kGrokBf16, 7.38));
+  runs[0] = make_run(kGrokBf16, 7.38, RunStatus::failed);
+  runs[0].id = 6;
+  const RunComparison result = compare_runs(runs, options);
+  EXPECT_EQ(result.groups.size(), 2U);
+  EXPECT_THAT(result.comparisons, IsEmpty());
+  ASSERT_EQ(result.missing_sides.size(), 2U);
+  EXPECT_EQ(result.missing_sides[0].side, 0U);
+  EXPECT_EQ(result.missing_sides[0].reason,
+            "No run of base counts: run 6: failed: as the test wants it.");
+  EXPECT_THAT(result.missing_sides[1].reason, HasSubstr("No run of candidate 3 is among those"));
+  runs[0] = runs[1];
+  EXPECT_EQ(compare_runs(runs, options).comparisons.size(), 2U);
+}
+
 TEST(RunComparison, LogsWithTheSameBytesAreOneRun) {
   std::vector<ComparedRun> runs(3, make_run(kGrokBf16, 7.38));
   runs[0].id = 7;
@@ -163,12 +230,40 @@ TEST(RunComparison, SaysThatMeansHoldSlowSteps) {
   EXPECT_TRUE(metric_of(compare_runs(runs, {}).comparisons[0], ComparedMetric::step_time_s)
                   .test->is_equivalent);
   runs[1].judgement.summary.step_time_s->mean = 7.9;
-  const RunComparison result = compare_runs(runs, {});
-  const auto& step = metric_of(result.comparisons[0], ComparedMetric::step_time_s);
+  runs[1].judgement.summary.step_time_s->max = 14.8;
+  const auto step_time = [&] {
+    const RunComparison result = compare_runs(runs, {});
+    return metric_of(result.comparisons[0], ComparedMetric::step_time_s);
+  };
+  const auto step = step_time();
+  EXPECT_EQ(step.verdict, ComparisonVerdict::means_disagree);
+  EXPECT_THAT(step.text, StartsWith("+6.76 % by means, +0.00 % by medians: medians and means"));
   EXPECT_THAT(step.text, HasSubstr("Their medians are equivalent within 1 %"));
-  EXPECT_THAT(step.text, HasSubstr("The means differ by +6.76 %: single slow steps"));
+  EXPECT_THAT(step.text, HasSubstr("leave out: at least 3 of 34, against 0 of 34."));
   EXPECT_TRUE(step.test->means_differ);
   EXPECT_FALSE(step.test->is_equivalent);
+
+  runs[1].judgement.summary.step_time_s->median = 7.3;  // faster, and slower by means
+  EXPECT_EQ(step_time().verdict, ComparisonVerdict::means_disagree);
+  EXPECT_THAT(step_time().text, StartsWith("+6.76 % by means, -1.35 % by medians: "));
+  runs[1].judgement.summary.step_time_s->median = 7.5;  // slower by both
+  EXPECT_EQ(step_time().verdict, ComparisonVerdict::slower);
+  EXPECT_THAT(step_time().text, StartsWith("+6.76 % by means, +1.35 % by medians: slower"));
+}
+
+// A published result is of a run's own window with every step: what was asked for is not its.
+TEST(RunComparison, AStandingIsTheSameWhateverIsAskedFor) {
+  const ComparedRun own = make_run(kGrokBf16, 7.40);
+  ComparedRun asked = own;
+  asked.judgement.summary.window = {50, 50};
+  asked.judgement.summary.step_time_s = compute_window_statistics(std::array{8.0});
+  const auto standing_of_one = [](const ComparedRun& run) {
+    return compare_runs({run}, {}).groups[0].published_standing;
+  };
+  ASSERT_TRUE(standing_of_one(own));
+  EXPECT_EQ(standing_of_one(own)->low, standing_of_one(asked)->low);
+  EXPECT_EQ(standing_of_one(own)->noise, standing_of_one(asked)->noise);
+  EXPECT_EQ(published_noise_runs({asked})[0].log_location, noise_runs({own})[0].log_location);
 }
 
 TEST(RunComparison, SaysThatRunsDrift) {
@@ -318,6 +413,24 @@ TEST(RunComparison, ComparesTimesOnlyWhereFlopFormulasMayDiffer) {
   EXPECT_EQ(metric_of(comparison, ComparedMetric::step_time_s).verdict, ComparisonVerdict::faster);
 }
 
+TEST(RunComparison, SaysThatAFormulaForFlopsIsNotKnown) {
+  std::vector<ComparedRun> runs = {make_run(kGrokBf16, 7.40), make_run(kGrokFp8, 7.40)};
+  runs[0].configuration.set("release", "25.08", ConfigSource::llmb_config);
+  const auto tflops = [&](const ComparisonOptions& options) {
+    const RunComparison result = compare_runs(runs, options);
+    EXPECT_THAT(metric_of(result.comparisons[0], ComparedMetric::step_time_s).text,
+                testing::Not(HasSubstr("FLOPs")));
+    return metric_of(result.comparisons[0], ComparedMetric::tflops_per_gpu);
+  };
+  EXPECT_EQ(tflops({}).verdict, ComparisonVerdict::not_comparable);
+  ComparisonOptions sides;
+  sides.sides = {0, 1};
+  EXPECT_THAT(tflops(sides).text, HasSubstr("the same formula for FLOPs is taken for granted"));
+  runs[1].configuration.set("release", "25.08", ConfigSource::llmb_config);
+  EXPECT_THAT(tflops(sides).text, testing::Not(HasSubstr("taken for granted")));
+  EXPECT_NE(tflops({}).verdict, ComparisonVerdict::not_comparable);
+}
+
 TEST(RunComparison, ComparesScalesByTokensOnly) {
   const RunComparison result =
       compare_runs({make_run(kGrokFp8, 5.3), make_run(kGrokFp8Larger, 5.4)}, {});
@@ -349,11 +462,12 @@ TEST(RunComparison, NamesWhatIsNotComparable) {
 }
 
 TEST(RunComparison, LeavesOutWhatIsMarked) {
-  std::vector<ComparedRun> runs(5, make_run(kGrokBf16, 7.4));
+  std::vector<ComparedRun> runs(6, make_run(kGrokBf16, 7.4));
   runs[1].has_profiles = true;
   runs[2].nccl_trace_seen = true;
   runs[3] = make_run(kGrokBf16, 7.4, RunStatus::failed);
   runs[4] = make_run(kGrokBf16, 0, RunStatus::no_data);
+  runs[5].is_superseded = true;
   const RunComparison result = compare_runs(runs, {});
   ASSERT_EQ(result.groups.size(), 1U);
   EXPECT_EQ(result.groups[0].runs, (std::vector<std::size_t>{0}));
@@ -363,30 +477,13 @@ TEST(RunComparison, LeavesOutWhatIsMarked) {
   EXPECT_FALSE(result.runs[3].group);
 
   const RunComparison asked =
-      compare_runs(runs, {*parse_run_marks("profiled,failed,traced"), {}, {}, {}});
+      compare_runs(runs, {*parse_run_marks("profiled,failed,traced,superseded"), {}, {}, {}, {}});
   EXPECT_EQ(asked.runs[1].group, 1U);  // a profiled run is no repeat of the others
   EXPECT_EQ(asked.runs[2].group, 2U);
-  EXPECT_EQ(asked.runs[3].group, 0U);
-  const RunComparison all = compare_runs(runs, {*parse_run_marks("all"), {}, {}, {}});
+  EXPECT_EQ(asked.runs[3].group, 3U);  // of which steps lack
+  EXPECT_EQ(asked.runs[5].group, 0U);
+  const RunComparison all = compare_runs(runs, {*parse_run_marks("all"), {}, {}, {}, {}});
   EXPECT_FALSE(all.runs[4].group);  // there is nothing to include
-}
-
-TEST(RunMarks, AreReadStrictly) {
-  EXPECT_THAT(*parse_run_marks(""), IsEmpty());
-  EXPECT_EQ(parse_run_marks("proxy,running")->size(), 2U);
-  EXPECT_THAT(parse_run_marks("slow").error().message,
-              HasSubstr("profiled, traced, function_check, proxy"));
-  EXPECT_FALSE(parse_run_marks("no_data"));
-}
-
-TEST(RunMarks, AreSentencesOneBehindTheOther) {
-  const std::vector<RunMarkReason> marks = {
-      {RunMark::incomplete, "incomplete: the window 11-44 needs iteration 44"},
-      {RunMark::no_data, "No step in the window 11-44 has a step time."},
-      {RunMark::superseded, "The log was written anew since."}};
-  EXPECT_EQ(exclusion_reason(marks, {}),
-            "incomplete: the window 11-44 needs iteration 44. No step in the window 11-44 has a "
-            "step time. The log was written anew since.");
 }
 
 }  // namespace

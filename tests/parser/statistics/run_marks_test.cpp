@@ -67,5 +67,23 @@ TEST(RunMarks, ImplausibleIsOneThatMayBeIncluded) {
   EXPECT_EQ(*marks, (RunMarkSet{RunMark::proxy, RunMark::implausible}));
 }
 
+TEST(RunMarks, AreReadStrictly) {
+  EXPECT_THAT(*parse_run_marks(""), IsEmpty());
+  EXPECT_EQ(parse_run_marks("proxy,running")->size(), 2U);
+  EXPECT_THAT(parse_run_marks("slow").error().message,
+              HasSubstr("profiled, traced, function_check, proxy"));
+  EXPECT_FALSE(parse_run_marks("no_data"));
+}
+
+TEST(RunMarks, AreSentencesOneBehindTheOther) {
+  const std::vector<RunMarkReason> marks = {
+      {RunMark::incomplete, "incomplete: the window 11-44 needs iteration 44"},
+      {RunMark::no_data, "No step in the window 11-44 has a step time."},
+      {RunMark::superseded, "The log was written anew since."}};
+  EXPECT_EQ(exclusion_reason(marks, {}),
+            "incomplete: the window 11-44 needs iteration 44. No step in the window 11-44 has a "
+            "step time. The log was written anew since.");
+}
+
 }  // namespace
 }  // namespace llmb::parser

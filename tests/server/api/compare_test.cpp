@@ -268,9 +268,30 @@ TEST_F(Compare, LeavesMarkedRunsOutUnlessAsked) {
   EXPECT_EQ(all["comparisons"][0]["obstacles"][0]["code"], "different_model_size");
 }
 
+TEST_F(Compare, ABaseOfWhichNoRunCountsIsTold) {
+  fill();  // run 3 failed
+  const auto a = add_clean("a", 8, 7.40);
+  const auto b = add_clean("a", 9, 7.50);
+  const Json json =
+      get_json("/api/v1/compare", {{"base", "3"}, {"candidate", fmt::format("{};{}", a, b)}});
+  EXPECT_EQ(json["groups"].size(), 2U);
+  EXPECT_TRUE(json["comparisons"].empty());
+  ASSERT_EQ(json["missing_sides"].size(), 1U);
+  const Json& missing = json["missing_sides"][0];
+  EXPECT_EQ(missing["name"], "base");
+  EXPECT_EQ(missing["is_baseline"], true);
+  EXPECT_EQ(missing["run_ids"], Json({3}));
+  EXPECT_THAT(missing["reason"].get<std::string>(), HasSubstr("No run of base counts: run 3: "));
+  EXPECT_TRUE(compare({a, b})["missing_sides"].empty());
+}
+
 TEST_F(Compare, TakesAWindowForAll) {
   const auto a = add_clean("a", 1, 7.40);
-  EXPECT_EQ(compare({a}, {{"window", "20-40"}})["runs"][0]["window"], "20-40");
+  const Json asked = compare({a}, {{"window", "20-40"}});
+  EXPECT_EQ(asked["runs"][0]["window"], "20-40");
+  EXPECT_EQ(asked["runs"][0]["published"]["window"], "11-44") << "its own, whatever is asked for";
+  EXPECT_EQ(asked["groups"][0]["published_standing"],
+            compare({a})["groups"][0]["published_standing"]);
   const Json none = compare({a}, {{"window", "90-99"}, {"include", "all"}});
   EXPECT_THAT(none["runs"][0]["exclusion"].get<std::string>(), HasSubstr("90-99"));
 }

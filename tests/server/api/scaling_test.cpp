@@ -114,6 +114,36 @@ TEST_F(Scaling, HoldsProxiesAgainstThePublishedProxyWhereTheyAreAskedFor) {
   EXPECT_GT(proxies["points"][0]["published_standing"]["speed"], 0);
 }
 
+// As what it is: a run that ended early is no repeat of those that did not.
+TEST_F(Scaling, MarkedRunsAreASeriesOfTheirOwn) {
+  storage::IngestBatch whole = clean_batch(1, 128, 7.2);
+  writer_->commit({&whole, 1});
+  storage::IngestBatch failed = clean_batch(2, 128, 7.9);
+  failed.summary.status = parser::RunStatus::failed;
+  writer_->commit({&failed, 1});
+  const Json json = get_json("/api/v1/scaling", {{"include", "failed"}});
+  ASSERT_EQ(json["series"].size(), 2U);
+  EXPECT_EQ(json["series"][0]["marks"], Json::array({"failed"}));
+  EXPECT_EQ(json["series"][1]["marks"], Json::array());
+  for (const Json& series : json["series"]) {
+    EXPECT_EQ(series["points"][0]["runs"].size(), 1U);
+  }
+}
+
+TEST_F(Scaling, AStandingIsTheSameWhateverWindowIsAskedFor) {
+  storage::IngestBatch batch = clean_batch(1, 128, 7.2);
+  batch.samples[3].step_time_s = 70.0;
+  batch.summary = parser::summarize_run(batch.samples, batch.facts, {11, 44}, false);
+  writer_->commit({&batch, 1});
+  const auto point = [&](const Pairs& query) {
+    return get_json("/api/v1/scaling", query)["series"][0]["points"][0];
+  };
+  const Json asked = point({{"window", "0-44"}});
+  EXPECT_NE(asked["tokens_per_s_per_gpu"], point({})["tokens_per_s_per_gpu"]);
+  EXPECT_EQ(asked["published_standing"], point({})["published_standing"]);
+  EXPECT_FALSE(asked["published_standing"].is_null());
+}
+
 TEST_F(Scaling, AndHistoryAreOfOneClusterWhereThatIsAsked) {
   for (const auto& [job, cluster] : {std::pair(1, "eos"), std::pair(2, "selene")}) {
     storage::IngestBatch batch = clean_batch(job, 128, 7.0 + job);

@@ -224,6 +224,90 @@ TEST_F(ComparingCommands, TwoThingsAreTwoSides) {
   EXPECT_EQ(run({"compare", "more", "--base", "after", "--candidate", "before"}).exit_code, 2);
 }
 
+TEST_F(ComparingCommands, ASideThatIsNotThereIsAnExitStatusOfOne) {
+  const std::string whole = experiment_log_path(grok(128), 11);
+  const std::string broken = experiment_log_path(grok(256), 14);
+  const ProgramRun table = run({"compare", whole, broken});
+  EXPECT_EQ(table.exit_code, 1) << table.out;
+  EXPECT_THAT(table.out, HasSubstr("\nNo run of " + broken + " counts: run 2: incomplete"));
+  EXPECT_THAT(table.err, HasSubstr("compare: No run of " + broken + " counts: run 2: incomplete"));
+  const ProgramRun csv = run({"compare", "--format", "csv", broken, whole});
+  EXPECT_EQ(csv.exit_code, 1);
+  EXPECT_THAT(csv.out, Not(HasSubstr(",baseline,")));
+  EXPECT_THAT(csv.out, HasSubstr(",step_time_s,0,,,,,,cannot_be_told,"));
+  add(128, 21, 49, "selene");
+  ASSERT_EQ(run({"ingest", "--once", "--db", "runs.db", "experiments"}).exit_code, 0);
+  const auto id_of = [&](int job) {
+    const json all = json::parse(run({"compare", "--db", "runs.db", "--format", "json"}).out);
+    for (const json& one : all.at("comparisons").at(0).at("runs")) {
+      if (one.at("job_id") == job) return std::to_string(one.at("id").get<int>());
+    }
+    return std::string();
+  };
+  const ProgramRun other_cluster = run({"compare", "--db", "runs.db", "--cluster", "eos", "--base",
+                                        id_of(11), "--candidate", id_of(21)});
+  EXPECT_EQ(other_cluster.exit_code, 1) << other_cluster.out;
+  EXPECT_THAT(other_cluster.err, HasSubstr("No run of candidate is among those"));
+}
+
+TEST_F(ComparingCommands, FoldersOfSeveralBatchesAreComparedBatchByBatch) {
+  const auto experiment = [](const std::string& batch) {
+    return replaced(grok(128), "gbs256", "gbs" + batch);
+  };
+  for (const std::string side : {"before", "after"}) {
+    for (const std::string batch : {"256", "512"}) {
+      const std::string log = side + "/" + experiment_log_path(experiment(batch), 11);
+      const std::string key = "global_batch_size: ";
+      folder_.write(
+          log, "log of " + side + batch + "\n" + replaced(nemo_log(49), key + "256", key + batch));
+      folder_.write(log.substr(0, log.rfind('/')) + "/llmb-config_11.yaml",
+                    "model_info:\n  gpu_type: gb200\n");
+    }
+  }
+  const json report = json::parse(run({"compare", "--format", "json", "before", "after"}).out);
+  ASSERT_EQ(report.at("comparisons").size(), 2U);
+  for (const json& set : report["comparisons"]) {
+    EXPECT_THAT(set.at("title").get<std::string>(), HasSubstr(", global batch "));
+    EXPECT_EQ(set["comparisons"][0]["metrics"]["step_time_s"]["verdict"], "no_difference_shown");
+  }
+  // One of each is one comparison, and says why a step is not the same work.
+  const ProgramRun apart = run({"compare", "before/experiments/" + experiment("256"),
+                                "after/experiments/" + experiment("512")});
+  EXPECT_THAT(apart.out, HasSubstr("global batch sizes are 256 and 512"));
+}
+
+TEST_F(ComparingCommands, APublishedSpeedIsOfTheOwnWindowWithEveryStep) {
+  const auto runs = [&](const std::vector<std::string>& asked) {
+    std::vector<std::string> words = {"compare", "--format", "json", "experiments"};
+    words.insert(words.end(), asked.begin(), asked.end());
+    return json::parse(run(words).out).at("comparisons").at(0);
+  };
+  const json own = runs({});
+  const json asked = runs({"--window", "5-20"});
+  EXPECT_EQ(asked["runs"][0]["window"], "5-20");
+  ASSERT_TRUE(own["runs"][0]["published"]["speed_against_reference"].is_number());
+  EXPECT_EQ(asked["runs"][0]["published"], own["runs"][0]["published"]);
+  EXPECT_EQ(asked["groups"][0]["published_standing"], own["groups"][0]["published_standing"]);
+}
+
+TEST_F(ComparingCommands, CsvSaysWhatIsDecided) {
+  const ProgramRun csv =
+      run({"compare", "--format", "csv", "--base", experiment_log_path(grok(128), 11),
+           "--candidate", experiment_log_path(grok(128), 12), experiment_log_path(grok(256), 14)});
+  EXPECT_EQ(csv.exit_code, 0) << csv.err;
+  const auto header = csv.out.substr(0, csv.out.find("\r\n"));
+  EXPECT_THAT(header, HasSubstr(",text,side,ratio_low,ratio_high,mean_ratio,means_differ,"
+                                "is_equivalent,published_standing_verdict,"));
+  EXPECT_THAT(csv.out, HasSubstr(",baseline,,,,"));
+  EXPECT_THAT(csv.out, HasSubstr(",base,,,,,,reached,"));
+  EXPECT_THAT(csv.out, HasSubstr(",false,false,reached,"));
+  EXPECT_THAT(csv.out, HasSubstr("run 3: incomplete"));
+  const ProgramRun scaling = run({"scaling", "--format", "csv", "experiments"});
+  EXPECT_THAT(scaling.out, HasSubstr(",cluster,published_standing_verdict,"));
+  EXPECT_THAT(scaling.out, HasSubstr(",eos,reached,"));
+  EXPECT_THAT(run({"scaling", "experiments"}).out, HasSubstr("  reached: "));
+}
+
 TEST_F(ComparingCommands, ScalingNamesWeakScaling) {
   const ProgramRun table = run({"scaling", "experiments"});
   EXPECT_EQ(table.exit_code, 0) << table.err;
@@ -312,7 +396,8 @@ TEST_F(ComparingCommands, DatabasesAnswerAsTreesDo) {
   const ProgramRun scaling = run({"scaling", "--db", "runs.db", "--format", "csv"});
   EXPECT_EQ(scaling.exit_code, 0) << scaling.err;
   EXPECT_EQ(scaling.out, run({"scaling", "--format", "csv", "experiments"}).out);
-  const ProgramRun compare = run({"compare", "--db", "runs.db", "--format", "json", "1", "2"});
+  const ProgramRun compare =
+      run({"compare", "--db", "runs.db", "--format", "json", "--include", "running", "1", "2"});
   EXPECT_EQ(compare.exit_code, 0) << compare.err;
   EXPECT_EQ(json::parse(compare.out).at("comparisons").size(), 1U);
 }

@@ -5,7 +5,7 @@ import { formatCount } from "../format";
 import { Table } from "../parts/table";
 import { nameOfGroup } from "../state/sides";
 
-export function PublishedStandings({ comparison: { runs, groups } }: { comparison: Comparison }) {
+export function PublishedStandings({ comparison: { groups } }: { comparison: Comparison }) {
   if (groups.length < 2 || groups.every((group) => group.published_standing === null)) return null;
   return (
     <section aria-labelledby="published-title">
@@ -19,7 +19,7 @@ export function PublishedStandings({ comparison: { runs, groups } }: { compariso
         rows={groups.map((group) => [
           nameOfGroup(group.group, groups),
           formatCount(group.run_ids.length),
-          <span class="wraps">{groupStandingWords(group, runs)}</span>,
+          <span class="wraps">{groupStandingWords(group)}</span>,
         ])}
       />
     </section>
