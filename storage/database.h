@@ -109,6 +109,10 @@ class Writer {
   // not fit the policy any more stay.
   RemovalCount remove_logs(const RetentionPolicy& policy, std::span<const RunId> newest,
                            parser::Instant now);
+  // Lets logs in again that were removed, by the ids that a plan named, in one transaction: nothing
+  // says any more that they are not to be read, or taken from an agent. Who has claimed their tree
+  // begins it anew within a second, and agents compare. Returns of how many that was so until now.
+  std::int64_t let_in_again(std::span<const RunId> removed);
 
   // A llmb-config appeared after the log. Without `listed`, the figures that lists show stay as
   // they were, and what it trained, and on what, is as this configuration says.
@@ -249,6 +253,11 @@ class Reader {
 
   // What a policy would remove now.
   RemovalPlan removal_plan(const RetentionPolicy& policy, parser::Instant now);
+  // What of all that was removed could be let in again.
+  UndoPlan undo_plan(const UndoFilter& filter);
+  // Another one each time that Writer::let_in_again() took logs of agents while servers had the
+  // database open: what agents know of held_logs() is not so any more.
+  std::int64_t held_logs_mark();
   // A watched log that was removed, and that stands as it was as far as is known; all of them.
   std::optional<RemovedLog> removed_log(RootId root, const std::string& relative_path);
   std::vector<RemovedLog> removed_logs();

@@ -42,8 +42,16 @@ class OpenDatabase {
   virtual TreeHolder holder() { return {}; }
   // As of the last claim.
   virtual std::vector<std::string> left_out() { return {}; }
-  // Throws StorageError taken_over where claim() would leave other trees out by now.
+  // Throws StorageError taken_over where claim() would leave other trees out by now, or another has
+  // called outdate_tree().
   virtual void require_same_neighbours() {}
+  // To be called inside a transaction after which more of a watched tree is to be read than was,
+  // without a change of its files: whoever has claimed it loses it, and begins it anew from what is
+  // stored. A file's one writer is the caller.
+  virtual void outdate_tree(const std::string& /*path*/) {}
+  // The same of what agents push: they are to compare, by another agents_mark().
+  virtual void outdate_agents() {}
+  virtual std::int64_t agents_mark() { return 0; }
   // Whether this connection, of all that have the database open, is the one for that task, until it
   // ends. Cheap once it is. In a database that one process alone writes it always is.
   virtual bool leads(const std::string& /*task*/) { return true; }

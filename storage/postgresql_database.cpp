@@ -6,6 +6,7 @@
 
 #include "storage/postgresql_open_database.h"
 #include "storage/postgresql_schema.h"
+#include "storage/writer_mark.h"
 
 namespace llmb::storage {
 
@@ -22,6 +23,13 @@ bool PostgresqlDatabase::leads(const std::string& task) {
 
 void PostgresqlDatabase::announce_text(const std::string& text) {
   connection_.kept(fmt::format("SELECT pg_notify({}, ?)", kChannelSql)).text(text).run();
+}
+
+std::int64_t PostgresqlDatabase::agents_mark() {
+  Statement& find = connection_.kept("SELECT last_revision FROM writer_mark WHERE name = ?");
+  const std::int64_t mark = find.text(kAgentsMark).step() ? find.read_integer() : 0;
+  find.reset();
+  return mark;
 }
 
 DatabaseBytes PostgresqlDatabase::bytes() {

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <set>
 
+#include "storage/writer_mark.h"
+
 namespace llmb::storage {
 namespace {
 
 // The locks of trees are those of PostgresqlDatabase::try_lock(), by their names' hashes. Anybody
 // may read who holds one.
 constexpr const char* kSelect =
-    "SELECT substr(mark.name, 6), mark.cluster, mark.holder,"
+    "SELECT substr(mark.name, 6), mark.last_revision, mark.cluster, mark.holder,"
     " CASE WHEN hashtextextended(current_schema() || ' ' || mark.name, 0) IN"
     "  (SELECT (CAST(classid AS bigint) << 32) | CAST(objid AS bigint) FROM pg_locks"
     "   WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database ="
@@ -23,11 +25,14 @@ constexpr const char* kSelect =
 
 void Neighbours::look(Connection& connection, std::chrono::milliseconds inner_rest) {
   trees_.clear();
+  own_revision_.reset();
   Statement& select = connection.kept(kSelect);
   select.text(ours_.path);
   while (select.step()) {
     NeighbourTree tree;
     tree.path = select.read_text();
+    const std::int64_t revision = select.read_integer();
+    if (tree.path == ours_.path) own_revision_ = revision;
     const std::string cluster = select.read_text();
     tree.holder = select.read_text();
     tree.is_claimed = select.read_boolean();
@@ -83,12 +88,10 @@ void Neighbours::settle(Connection& connection) {
       connection.kept("DELETE FROM writer_mark WHERE name = ?").text("root " + tree.path).run();
       unclaimed_since_.erase(tree.path);
     } else if (!tree.leaves_ours) {
-      // Its writer's session may come back, and must not go on with what is ours by then: no
-      // revision is this one.
+      // Its writer's session may come back, and must not go on with what is ours by then.
       connection
-          .kept(
-              "UPDATE writer_mark SET last_revision = -1 - CAST(random() * 1e15 AS bigint)"
-              " WHERE name = ?")
+          .kept("UPDATE writer_mark SET last_revision = " + std::string(kNoRevisionSql) +
+                " WHERE name = ?")
           .text("root " + tree.path)
           .run();
     }

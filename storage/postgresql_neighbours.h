@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,9 @@ class Neighbours {
   // Asks the database. Those of another cluster are none. `inner_rest`: as Writer::claim_root().
   void look(Connection& connection, std::chrono::milliseconds inner_rest);
 
-  // As it was at the last look: what is to be left out, by path.
+  // As it was at the last look: of our own mark; nothing: there is none.
+  std::optional<std::int64_t> own_revision() const { return own_revision_; }
+  // The same: what is to be left out, by path.
   const std::vector<std::string>& left_out() const { return left_out_; }
   // A tree around ours that is claimed, and that does not leave ours out yet; null: there is none.
   const NeighbourTree* awaited() const;
@@ -40,6 +44,7 @@ class Neighbours {
 
   const RootClaim& ours_;
   std::vector<NeighbourTree> trees_;
+  std::optional<std::int64_t> own_revision_;
   std::vector<std::string> left_out_;
   std::map<std::string, std::chrono::steady_clock::time_point> unclaimed_since_;
 };

@@ -23,6 +23,7 @@ class PostgresqlDatabase : public OpenDatabase {
   void check() override { connection_.ensure(); }
   bool leads(const std::string& task) override;
   void announce_job(JobRowId job) override { announce_text(job_announcement_text(job)); }
+  std::int64_t agents_mark() override;
   DatabaseBytes bytes() override;
 
  protected:

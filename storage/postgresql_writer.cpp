@@ -20,6 +20,7 @@
 #include "storage/postgresql_neighbours.h"
 #include "storage/postgresql_open_database.h"
 #include "storage/postgresql_schema.h"
+#include "storage/writer_mark.h"
 
 namespace llmb::storage {
 namespace {
@@ -111,6 +112,8 @@ class PostgresqlWriterOf : public PostgresqlDatabase {
   TreeHolder holder() override;
   std::vector<std::string> left_out() override { return left_out_; }
   void require_same_neighbours() override;
+  void outdate_tree(const std::string& path) override;
+  void outdate_agents() override;
   void announce(const DataChange& change) override;
   void note_committed() override {
     if (claim_) claim_->known = claim_->tried;
@@ -267,9 +270,13 @@ TreeHolder PostgresqlWriterOf::holder() {
 
 void PostgresqlWriterOf::require_same_neighbours() {
   if (!is_of_tree() || !claim_) return;
+  // Its answer has our own mark, too: to ask for that alone is what a session that is made anew
+  // meanwhile does, by the same statement.
   neighbours_.look(connection(), inner_rest_);
+  if (!claim_) return;
+  require_what_was_committed(neighbours_.own_revision());
   const std::vector<std::string>& now = neighbours_.left_out();
-  if (!claim_ || now == left_out_) return;
+  if (now == left_out_) return;
   claim_.reset();
   const std::vector<std::string> begun = trees_only_in(now, left_out_);
   if (!begun.empty()) {
@@ -304,6 +311,25 @@ void PostgresqlWriterOf::require_what_was_committed(std::optional<std::int64_t> 
                   "runs that were stored are not in it. Nothing more is written to it by this "
                   "process. Start llmb-report anew: it goes on where that state left off.",
                   connection().place()));
+}
+
+void PostgresqlWriterOf::outdate_tree(const std::string& path) {
+  connection()
+      .kept(fmt::format("UPDATE writer_mark SET last_revision = {}, holder = ? WHERE name = ?",
+                        kNoRevisionSql))
+      .text(this_process())
+      .text("root " + path)
+      .run();
+}
+
+void PostgresqlWriterOf::outdate_agents() {
+  connection()
+      .kept(fmt::format("INSERT INTO writer_mark (name, holder, last_revision) VALUES ('{}', ?, {})"
+                        " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder,"
+                        " claimed_at = now(), last_revision = excluded.last_revision",
+                        kAgentsMark, kNoRevisionSql))
+      .text(this_process())
+      .run();
 }
 
 void PostgresqlWriterOf::announce(const DataChange& change) {

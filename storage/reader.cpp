@@ -7,6 +7,7 @@
 #include "storage/open_database.h"
 #include "storage/push_rows.h"
 #include "storage/removal_plan.h"
+#include "storage/removal_undo.h"
 #include "storage/removed_log_rows.h"
 #include "storage/root_cluster.h"
 #include "storage/run_choices.h"
@@ -421,6 +422,14 @@ std::vector<Reader::KnownFile> Reader::known_files(RootId root) {
 
 RemovalPlan Reader::removal_plan(const RetentionPolicy& policy, parser::Instant now) {
   return impl_->ask([&] { return plan_removal(impl_->connection, policy, now); });
+}
+
+UndoPlan Reader::undo_plan(const UndoFilter& filter) {
+  return impl_->ask([&] { return plan_undo(impl_->connection, filter); });
+}
+
+std::int64_t Reader::held_logs_mark() {
+  return impl_->ask([&] { return impl_->database->agents_mark(); });
 }
 
 std::optional<RemovedLog> Reader::removed_log(RootId root, const std::string& relative_path) {

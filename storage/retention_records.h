@@ -56,6 +56,33 @@ struct RemovalPlan {
   std::int64_t still_active = 0;  // logs that fit, and grew within kActiveFor
 };
 
+// Which removed logs are to be let in again: those that fit every filter that is set.
+struct UndoFilter {
+  std::optional<std::string> cluster;          // of the tree
+  std::optional<std::string> root;             // path
+  std::optional<std::string> launched_before;  // RFC 3339 UTC, compared as text; these two
+  std::optional<std::string> removed_since;
+};
+
+// What fits of the logs of one cluster that were launched in one year.
+struct UndoGroup {
+  std::string cluster;  // empty: the tree has none
+  std::string year;     // empty: the log's path does not say
+  std::int64_t logs = 0;
+  std::int64_t steps = 0;        // that they had
+  std::string first_removed_at;  // RFC 3339 UTC
+  std::string last_removed_at;
+};
+
+struct UndoPlan {
+  std::vector<UndoGroup> groups;  // by cluster, then year
+  std::int64_t pushed_logs = 0;   // of all logs those that agents told
+  std::vector<RunId> removed;     // by log: the ids of RemovedLog; several of a pushed one
+  // Removals that may fit: their tree names no cluster, their path no launch.
+  std::int64_t of_unknown_cluster = 0;
+  std::int64_t of_unknown_launch = 0;
+};
+
 // All that was ever removed from a database.
 struct RemovalTotal {
   RemovalCount count;

@@ -4,6 +4,7 @@
 
 #include "storage/covered_log_rows.h"
 #include "storage/database.h"
+#include "storage/empty_root.h"
 #include "storage/evidence_rows.h"
 #include "storage/generation_rows.h"
 #include "storage/log_text_rows.h"
@@ -11,6 +12,7 @@
 #include "storage/old_steps.h"
 #include "storage/open_database.h"
 #include "storage/push_rows.h"
+#include "storage/removal_undo.h"
 #include "storage/removed_log_rows.h"
 #include "storage/retention_rows.h"
 #include "storage/root_cluster.h"
@@ -279,21 +281,10 @@ RootId Writer::upsert_root(const std::string& path, const std::string& cluster) 
 }
 
 bool Writer::forget_root(const std::string& path) {
-  Connection& connection = impl_->connection;
   bool is_forgotten = false;
   impl_->commit_change([&] {
-    Statement& find = connection.kept(
-        "SELECT id FROM root WHERE path = ? AND pushed_from = ''"
-        " AND NOT EXISTS (SELECT 1 FROM run WHERE run.root_id = root.id)"
-        " AND NOT EXISTS (SELECT 1 FROM removed_log WHERE removed_log.root_id = root.id)");
-    find.text(path);
-    is_forgotten = find.step();
-    const RootId id = is_forgotten ? find.read_integer() : 0;
-    find.reset();
-    if (!is_forgotten) return false;
-    connection.kept("DELETE FROM parked_file WHERE root_id = ?").integer(id).run();
-    connection.kept("DELETE FROM root WHERE id = ?").integer(id).run();
-    return true;
+    is_forgotten = erase_empty_root(impl_->connection, path);
+    return is_forgotten;
   });
   return is_forgotten;
 }
@@ -401,6 +392,16 @@ RemovalCount Writer::remove_logs(const RetentionPolicy& policy, std::span<const 
   });
   impl_->database->bound_log();
   return removed;
+}
+
+std::int64_t Writer::let_in_again(std::span<const RunId> removed) {
+  std::int64_t count = 0;
+  impl_->commit_change([&] {
+    count = storage::let_in_again(*impl_->database, removed);
+    return false;  // of no run anything changed
+  });
+  impl_->database->bound_log();
+  return count;
 }
 
 void Writer::update_configuration(RunId run, const parser::RunConfiguration& configuration,

@@ -163,6 +163,7 @@ http::Response post_push(Context& context, const http::Request& request) {
   require_receiving(context);
   const storage::TokenRecord token = require_token(context, request, "ingest");
   const PushTurn turn(context, request, token);
+  const std::string instance = instance_for_agents(context);
   const auto work = read_work(context, request, token);
   find_renaming(context, token, *work);
   write_in_turn(context, [work](storage::Writer& writer) { write_work(writer, *work); });
@@ -173,7 +174,7 @@ http::Response post_push(Context& context, const http::Request& request) {
                                {"revision", result.revision},
                                {"step_count", result.step_count}});
   }
-  return answer_agent(context, json);
+  return answer_agent(instance, json);
 }
 
 http::Response get_push(Context& context, const http::Request& request) {
@@ -185,6 +186,7 @@ http::Response get_push(Context& context, const http::Request& request) {
   const std::string store = parameters.text("store_id").value_or("");
   const std::int64_t after = parameters.integer("after", 0, INT64_MAX).value_or(0);
   const std::int64_t limit = parameters.integer("limit", 1, kHeldLogsMax).value_or(kHeldLogsMax);
+  const std::string instance = instance_for_agents(context);
   const auto logs = context.readers.with_reader(
       [&](storage::Reader& reader) { return reader.held_logs(store, cluster, after, limit); });
   Json json;
@@ -199,7 +201,7 @@ http::Response get_push(Context& context, const http::Request& request) {
   }
   const bool may_have_more = static_cast<std::int64_t>(logs.size()) == limit;
   json["next_after"] = may_have_more ? Json(logs.back().run) : Json(nullptr);
-  return answer_agent(context, json);
+  return answer_agent(instance, json);
 }
 
 }  // namespace llmb::api

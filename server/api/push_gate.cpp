@@ -113,8 +113,14 @@ void write_in_turn(Context& context, std::function<void(storage::Writer&)> task)
   }
 }
 
-http::Response answer_agent(const Context& context, const Json& fields) {
-  Json json = {{"format", push::kFormat}, {"instance", context.instance}};
+std::string instance_for_agents(Context& context) {
+  const std::int64_t mark =
+      context.readers.with_reader([](storage::Reader& reader) { return reader.held_logs_mark(); });
+  return mark == 0 ? context.instance : fmt::format("{}{}", context.instance, mark);
+}
+
+http::Response answer_agent(const std::string& instance, const Json& fields) {
+  Json json = {{"format", push::kFormat}, {"instance", instance}};
   json.update(fields);
   http::Response response = http::json_response(to_text(json));
   response.cache_control = "no-store";

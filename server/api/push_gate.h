@@ -39,7 +39,11 @@ class PushTurn {
 // may be under way then, but does not begin any more.
 void write_in_turn(Context& context, std::function<void(storage::Writer&)> task);
 
-// Every answer to an agent: `fields`, behind the form's version and this start of the server.
-http::Response answer_agent(const Context& context, const Json& fields);
+// This start of the server, for agents: another one, too, where removed logs were let in again. To
+// be asked for before anything that an answer tells of logs is read or decided: so an agent that
+// has compared since then compares once more.
+std::string instance_for_agents(Context& context);
+// Every answer to an agent: `fields`, behind the form's version and that.
+http::Response answer_agent(const std::string& instance, const Json& fields);
 
 }  // namespace llmb::api

@@ -36,6 +36,7 @@ http::Response post_push_text(Context& context, const http::Request& request) {
   require_receiving(context);
   const storage::TokenRecord token = require_token(context, request, "ingest");
   const PushTurn turn(context, request, token);
+  const std::string instance = instance_for_agents(context);
   const auto work = std::make_shared<TextWork>();
   work->request = read_request(request);
   require_own_cluster(token, work->request.head.cluster);
@@ -47,7 +48,7 @@ http::Response post_push_text(Context& context, const http::Request& request) {
   Json json;
   json["text_bytes"] = Json::array();
   for (const auto& end : work->ends) json["text_bytes"].push_back(end ? Json(*end) : Json(nullptr));
-  return answer_agent(context, json);
+  return answer_agent(instance, json);
 }
 
 }  // namespace llmb::api

@@ -155,7 +155,8 @@ void tell_removed(const std::string& database, const ingest::IngestStatus& statu
   if (count == 0) return;
   std::cerr << fmt::format(
       "llmb-report: {} of these logs are passed over: their runs were removed on purpose "
-      "(llmb-report prune, or retention); a log that changes comes back\n",
+      "(llmb-report prune, or retention); a log that changes comes back, and `llmb-report prune "
+      "--undo` lets them in again\n",
       count);
 }
 

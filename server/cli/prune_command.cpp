@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -14,6 +13,8 @@
 #include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
+#include "server/cli/known_tree.h"
+#include "server/cli/prune_undo.h"
 #include "server/cli/retention_filters.h"
 #include "server/cli/watched_trees.h"
 #include "server/dispatch/wall_clock.h"
@@ -26,14 +27,13 @@
 namespace llmb::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kPruneFooter = R"(Examples:
   llmb-report prune --older-than 400d                  # what would go; nothing is removed
   llmb-report prune --older-than 400d --yes            # and now it goes
   llmb-report prune --cluster eos --older-than 2y --yes
   llmb-report prune --gone --older-than 30d --yes      # runs whose logs are there no more
   llmb-report prune --log-text --older-than 90d --yes  # only the text of pushed logs
+  llmb-report prune --undo --cluster eos --removed-since 2d --yes  # back with what went since then
   llmb-report prune --root /lustre/old/workloads --yes # a tree, and where nothing is stored of
                                                        # it (it was mistyped) its name
 
@@ -43,6 +43,14 @@ day, stays. Logs themselves are not touched.
 
 What was removed does not come again while its log stands as it was: ingest passes over it, and
 agents are told that the server has it. A log that grows or changes afterwards is read as a whole.
+
+--undo lets such logs in again. What still lies in a tree is read by the next ingest, or once its
+daemon is started (over PostgreSQL it begins the tree anew by itself); agents send what their
+databases have once they have compared with the server. What is gone stays away, as does a text that
+was removed by --log-text. Runs come with new ids. Kept of a removed log are its tree, its path and
+when it was removed: so --cluster is the tree's, --older-than counts from the launch where the path
+says it, and --gone and --log-text are refused. A daemon whose 'retention' names these logs removes
+them again within a day: change that first.
 
 A file has one writer: while a daemon has it, let that do the same every day, by 'retention'
 in its configuration (llmb-report serve --help), or stop it for as long as this takes. However this
@@ -55,6 +63,8 @@ struct PruneArguments {
   storage::OpenOptions database;
   RetentionFilters filters;
   bool is_meant = false;
+  bool is_undo = false;
+  std::string removed_since;
 };
 
 std::string mebibytes(std::uint64_t bytes) {
@@ -78,28 +88,6 @@ storage::RemovalCount show_plan(const storage::RemovalPlan& plan) {
   if (!plan.groups.empty()) table.print(std::cout);
   std::cout.flush();
   return all;
-}
-
-// A watched root is known by its real path, a pushed one by the one that its agent named.
-void find_root(storage::Reader& reader, storage::RetentionPolicy& policy) {
-  if (!policy.root) return;
-  std::string& root = *policy.root;
-  std::error_code error;
-  // Of a tree that is gone, too, relative to this folder.
-  fs::path wanted = fs::weakly_canonical(fs::absolute(root, error), error);
-  if (!wanted.has_filename()) wanted = wanted.parent_path();
-  const std::string real = wanted.string();
-  std::string known;
-  for (const storage::RootRecord& record : reader.roots()) {
-    if (record.path == root) return;
-    if (!error && record.path == real) {
-      root = real;
-      return;
-    }
-    known.append(known.empty() ? "" : ", ").append(record.path);
-  }
-  throw CLI::ValidationError("--root", fmt::format("the database knows no tree {}; it knows: {}",
-                                                   root, known.empty() ? "none" : known));
 }
 
 // Whose runs were asked for, where there are none of that name: a name that is misspelt removes
@@ -176,7 +164,7 @@ int forget_root(const storage::OpenOptions& database, const std::string& root, b
   return 0;
 }
 
-int run_prune(PruneArguments arguments) {
+int run_prune(const PruneArguments& arguments) {
   const auto began = std::chrono::steady_clock::now();
   const parser::Instant now = dispatch::wall_now();
   auto policy = policy_of(arguments.filters, now);
@@ -184,7 +172,6 @@ int run_prune(PruneArguments arguments) {
     return complain("prune", policy.error().message + "; see llmb-report prune --help",
                     kBadArguments);
   }
-  if (arguments.database.path.empty()) arguments.database.path = default_database_path();
   // Before anything is planned, so that nobody changes what was shown.
   std::unique_ptr<storage::Writer> writer;
   if (arguments.is_meant) {
@@ -192,7 +179,7 @@ int run_prune(PruneArguments arguments) {
     writer = std::make_unique<storage::Writer>(arguments.database);
   }
   storage::Reader reader(arguments.database.path);
-  find_root(reader, *policy);
+  if (policy->root) policy->root = known_tree(reader, *policy->root);
   const storage::RemovalPlan plan = reader.removal_plan(*policy, now);
   const storage::RemovalCount all = show_plan(plan);
   const auto runs = [&](std::int64_t count) {
@@ -225,6 +212,17 @@ int run_prune(PruneArguments arguments) {
   return 0;
 }
 
+int prune(PruneArguments arguments) {
+  if (arguments.database.path.empty()) arguments.database.path = default_database_path();
+  if (arguments.is_undo) {
+    return undo_prune(arguments.database,
+                      {arguments.filters, arguments.removed_since, arguments.is_meant});
+  }
+  if (arguments.removed_since.empty()) return run_prune(arguments);
+  return complain("prune", "--removed-since is of --undo: see llmb-report prune --help",
+                  kBadArguments);
+}
+
 }  // namespace
 
 void add_prune_command(CLI::App& app, int& exit_code) {
@@ -248,17 +246,25 @@ void add_prune_command(CLI::App& app, int& exit_code) {
   command->add_flag("--log-text", filters.log_text,
                     "Remove only the text of pushed logs (ingest --push-logs); runs, steps and "
                     "results stay");
-  command->add_flag("--yes", arguments->is_meant, "Remove them; without this they are only shown");
+  command->add_flag("--undo", arguments->is_undo,
+                    "Let logs in again whose runs were removed, so that they are read anew, or "
+                    "sent again");
+  command
+      ->add_option("--removed-since", arguments->removed_since,
+                   "With --undo: those that were removed since so long (1d, 8w), or since a day")
+      ->type_name("AGE|DATE");
+  command->add_flag("--yes", arguments->is_meant, "Do it; without this it is only shown");
   command->add_flag("--allow-network-file-system", arguments->database.allow_network_file_system,
                     "Write a file on a network file system, where it may be damaged");
   command->footer(kPruneFooter);
   command->callback([arguments, &exit_code] {
     try {
-      exit_code = run_prune(*arguments);
+      exit_code = prune(*arguments);
     } catch (const CLI::ValidationError& error) {
       exit_code = complain("prune", error.what(), kBadArguments);
     } catch (const storage::StorageError& error) {
-      exit_code = complain("prune", with_advice(error), kFailed);
+      const std::string why = arguments->is_undo ? error.what() : with_advice(error);
+      exit_code = complain("prune", why, kFailed);
     }
   });
 }

@@ -37,6 +37,12 @@ std::optional<parser::Instant> instant_of(const std::string& text, parser::Insta
   return instant ? instant : parser::parse_instant(text + "T00:00:00Z");
 }
 
+std::string no_age(const std::string& text, const char* what_a_day_means) {
+  return fmt::format(
+      "'{}' is no age: say so many days, weeks or years (400d, 8w, 2y), or the day {}", text,
+      what_a_day_means);
+}
+
 }  // namespace
 
 parser::Result<storage::RetentionPolicy> policy_of(const RetentionFilters& filters,
@@ -47,9 +53,7 @@ parser::Result<storage::RetentionPolicy> policy_of(const RetentionFilters& filte
     const auto before = instant_of(filters.older_than, now);
     if (!before) {
       return parser::fail(
-          fmt::format("'{}' is no age: say so many days, weeks or years (400d, 8w, 2y), or the day "
-                      "before which a log has to have grown last (2025-01-31)",
-                      filters.older_than));
+          no_age(filters.older_than, "before which a log has to have grown last (2025-01-31)"));
     }
     policy.grown_before = parser::instant_text(*before);
     words.push_back("older than " + filters.older_than);
@@ -73,6 +77,42 @@ parser::Result<storage::RetentionPolicy> policy_of(const RetentionFilters& filte
   if (filters.log_text) words.emplace_back("log text");
   policy.words = fmt::format("{}", fmt::join(words, ", "));
   return policy;
+}
+
+parser::Result<storage::UndoFilter> undo_filter_of(const RetentionFilters& filters,
+                                                   const std::string& removed_since,
+                                                   parser::Instant now) {
+  if (filters.gone) {
+    return parser::fail(
+        "--gone does not go with --undo: whether its log is there is not kept of what was removed, "
+        "and a log that is gone does not come back");
+  }
+  if (filters.log_text) {
+    return parser::fail(
+        "--log-text does not go with --undo: that a text was removed is not kept, and its agent "
+        "does not send it again");
+  }
+  storage::UndoFilter filter;
+  if (!filters.older_than.empty()) {
+    const auto before = instant_of(filters.older_than, now);
+    if (!before) {
+      return parser::fail(no_age(filters.older_than, "before which a log was launched"));
+    }
+    filter.launched_before = parser::instant_text(*before);
+  }
+  if (!removed_since.empty()) {
+    const auto since = instant_of(removed_since, now);
+    if (!since) return parser::fail(no_age(removed_since, "from which on it was removed"));
+    filter.removed_since = parser::instant_text(*since);
+  }
+  if (!filters.cluster.empty()) filter.cluster = filters.cluster;
+  if (!filters.root.empty()) filter.root = filters.root;
+  if (!filter.launched_before && !filter.removed_since && !filter.cluster && !filter.root) {
+    return parser::fail(
+        "it is not said which removed logs are to be let in again: give a day since which they "
+        "were removed, a cluster, a root, or an age");
+  }
+  return filter;
 }
 
 }  // namespace llmb::cli

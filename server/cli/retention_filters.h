@@ -22,4 +22,11 @@ struct RetentionFilters {
 parser::Result<storage::RetentionPolicy> policy_of(const RetentionFilters& filters,
                                                    parser::Instant now);
 
+// Of logs that were removed, those that are to be let in again; `removed_since` is an age or a
+// date, or empty. Fails where no filter is set, where an age cannot be read, and where a filter
+// asks what is not kept of a removed log.
+parser::Result<storage::UndoFilter> undo_filter_of(const RetentionFilters& filters,
+                                                   const std::string& removed_since,
+                                                   parser::Instant now);
+
 }  // namespace llmb::cli

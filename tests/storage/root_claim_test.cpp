@@ -169,6 +169,25 @@ TEST_F(RootClaims, ADatabaseThatWentBackIsNoticedThoughOthersWroteOn) {
   EXPECT_EQ(refusal_of(of_none, "d.out"), StorageError::Kind::lost);
 }
 
+// What its process knows of removed logs is not so any more, and nothing of the tree changes.
+TEST_F(RootClaims, OneWhoseRemovedLogsAreLetInAgainNoticesByItself) {
+  const auto of_tree = begun_writer_of("/data/a");
+  const auto of_other = begun_writer_of("/data/b");
+  const auto now = *parser::parse_instant("2100-01-01T00:00:00Z");
+  RetentionPolicy policy;
+  policy.root = "/data/a";
+  policy.words = "root /data/a";
+  Writer of_none(database_.options());
+  const RunId removed = 1;
+  ASSERT_EQ(of_none.remove_logs(policy, {&removed, 1}, now).runs, 1);
+  of_tree->require_same_neighbours();
+  EXPECT_EQ(of_none.let_in_again({&removed, 1}), 1);
+  EXPECT_THROW(of_tree->require_same_neighbours(), StorageError);
+  of_other->require_same_neighbours();
+  EXPECT_EQ(of_tree->claim_root(), ClaimOutcome::taken);
+  of_tree->require_same_neighbours();
+}
+
 TEST_F(RootClaims, ACopyHasTheDatabaseForItself) {
   const auto other = begun_writer_of("/data/a");
   const TemporaryDatabase source;

@@ -172,6 +172,69 @@ TEST_F(Prune, SaysWhatToDoWhileADaemonHasTheDatabase) {
   EXPECT_EQ(count(), 2);
 }
 
+TEST_F(Prune, IsUndoneForLogsThatStillLieThere) {
+  ASSERT_EQ(prune({"--root", "tree", "--yes"}).exit_code, 0);
+  fs::remove(folder_.path() / "tree/b/log_2.out");
+  const ProgramRun shown = prune({"--undo", "--root", "tree"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, ContainsRegex("- +- +20[0-9-]+ +20[0-9-]+ +2 +10[0-9]"));
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("To let 2 logs in again, add --yes."),
+                               HasSubstr("Only logs that still lie there come back")));
+  ASSERT_EQ(ingest().exit_code, 0);
+  EXPECT_EQ(count(), 0) << "it was only shown";
+  const ProgramRun done = prune({"--undo", "--root", "tree", "--yes"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err,
+              AllOf(HasSubstr("Let 1 log in again."),
+                    HasSubstr("read by the next `llmb-report ingest` of it"),
+                    HasSubstr("A daemon whose 'retention' names them"), Not(HasSubstr("agents"))));
+  const ProgramRun again = ingest();
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.err, Not(HasSubstr("passed over")));
+  EXPECT_EQ(count(), 1);
+  EXPECT_THAT(prune({"--undo", "--root", "tree", "--yes"}).err,
+              HasSubstr("Nothing to let in again"));
+}
+
+TEST_F(Prune, IsUndoneByWhatIsKnownOfRemovedLogsOnly) {
+  ASSERT_EQ(prune({"--root", "tree", "--yes"}).exit_code, 0);
+  const auto undo = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "--undo");
+    return prune(std::move(arguments));
+  };
+  EXPECT_THAT(undo({"--gone"}).err, HasSubstr("--gone does not go with --undo"));
+  EXPECT_THAT(undo({"--log-text"}).err, HasSubstr("--log-text does not go with --undo"));
+  for (const auto& arguments : std::vector<std::vector<std::string>>{{},
+                                                                     {"--yes"},
+                                                                     {"--gone"},
+                                                                     {"--log-text"},
+                                                                     {"--older-than", "soon"},
+                                                                     {"--removed-since", "soon"},
+                                                                     {"--root", "elsewhere"},
+                                                                     {"--cluster", "eos"}}) {
+    EXPECT_EQ(undo(arguments).exit_code, 2) << ::testing::PrintToString(arguments);
+  }
+  EXPECT_EQ(prune({"--root", "tree", "--removed-since", "1d"}).exit_code, 2);
+  const ProgramRun old = undo({"--older-than", "2000-01-01"});
+  EXPECT_EQ(old.exit_code, 0) << old.err;
+  EXPECT_THAT(old.err, AllOf(HasSubstr("2 more may be as old"), HasSubstr("Nothing to let in")));
+  EXPECT_THAT(
+      undo({"--cluster", "eos"}).err,
+      AllOf(HasSubstr("2 more are of trees that name no cluster"), HasSubstr("knows: none")));
+  EXPECT_THAT(undo({"--removed-since", "1d"}).err, HasSubstr("To let 2 logs in again"));
+  EXPECT_THAT(undo({"--removed-since", "2100-01-01"}).err, HasSubstr("Nothing to let in"));
+}
+
+TEST_F(Prune, IsNotUndoneWhileADaemonHasTheFile) {
+  ASSERT_EQ(prune({"--root", "tree", "--yes"}).exit_code, 0);
+  const storage::Writer daemon({folder_.file("runs.db"), true});
+  const ProgramRun refused = prune({"--undo", "--root", "tree", "--yes"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("Stop the daemon for as long as this takes"),
+                                 HasSubstr("Nothing was let in."), Not(HasSubstr("'retention'"))));
+  EXPECT_EQ(prune({"--undo", "--root", "tree"}).exit_code, 0) << "looking needs no lock";
+}
+
 TEST_F(Prune, TeachesWhatItDoes) {
   const ProgramRun help = run({"prune", "--help"});
   EXPECT_EQ(help.exit_code, 0);

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/http/bearer_token.h"
@@ -25,7 +26,8 @@ namespace llmb::cli {
 
 class PushAgentTest : public testing::Test {
  protected:
-  PushAgentTest() {
+  // `central`: the server's database; empty: a file.
+  explicit PushAgentTest(std::string central = {}) : central_(std::move(central)) {
     start_server();
     write_token("first");
   }
@@ -108,9 +110,10 @@ class PushAgentTest : public testing::Test {
     });
   }
 
-  std::string central() const { return folder_.file("central.db"); }
+  std::string central() const { return central_.empty() ? folder_.file("central.db") : central_; }
   std::string agent_database() const { return folder_.file("agent.db"); }
 
+  const std::string central_;
   TemporaryFolder folder_;
   const std::string token_file_ = folder_.file("token");
   int port_ = 0;

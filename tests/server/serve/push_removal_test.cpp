@@ -1,4 +1,5 @@
 // Runs that were removed from a central server on purpose, and the agent that has them still.
+#include "storage/database_place.h"
 #include "tests/server/serve/push_agent_fixture.h"
 
 namespace llmb::cli {
@@ -46,6 +47,53 @@ TEST_F(PushRemoval, IsOverForALogThatGrows) {
   }
   push_until_level();
   EXPECT_TRUE(has_all(1, 6)) << "it comes as a whole";
+}
+
+TEST_F(PushRemoval, IsUndoneByWhatTheAgentStillHas) {
+  commit(agent_database(), 30, 4);
+  push_until_level();
+  ASSERT_TRUE(has_all(30, 4));
+  push::PushAgent agent(options(agent_database()));
+  agent.start();
+  ASSERT_TRUE(wait_until([&] { return agent.status().is_level; }));
+  kill_server();
+  remove_everything();
+  {
+    storage::Writer writer({central(), true});
+    const auto removed = storage::Reader(central()).undo_plan({}).removed;
+    ASSERT_EQ(removed.size(), 30U);
+    EXPECT_EQ(writer.let_in_again(removed), 30);
+  }
+  start_server();  // another instance: the agent, which was never stopped, compares
+  EXPECT_TRUE(has_all(30, 4));
+}
+
+// Where several processes may write, the server need not be stopped.
+struct CentralDatabase {
+  const storage::TemporaryDatabase central_database_;
+};
+
+class PushUndone : private CentralDatabase, public PushAgentTest {
+ protected:
+  PushUndone() : PushAgentTest(central_database_.path()) {}
+  void SetUp() override {
+    if (!storage::admits_several_writers(central())) GTEST_SKIP() << "a file has one writer";
+  }
+};
+
+TEST_F(PushUndone, IsHeardOfByAnAgentOfAServerThatGoesOn) {
+  commit(agent_database(), 30, 4);
+  push::PushOptions often = options(agent_database());
+  often.heartbeat = std::chrono::milliseconds(100);
+  push::PushAgent agent(often);
+  agent.start();
+  ASSERT_TRUE(has_all(30, 4));
+  ASSERT_TRUE(wait_until([&] { return agent.status().is_level; }));
+  remove_everything();
+  const auto removed = storage::Reader(central()).undo_plan({}).removed;
+  ASSERT_EQ(removed.size(), 30U);
+  EXPECT_EQ(storage::Writer({central(), true}).let_in_again(removed), 30);
+  EXPECT_TRUE(has_all(30, 4));
 }
 
 }  // namespace

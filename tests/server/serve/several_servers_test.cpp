@@ -71,6 +71,40 @@ TEST_F(SeveralServers, EachWritesItsOwnTreeAndShowsAll) {
   EXPECT_EQ(second->stop(SIGTERM), 0);
 }
 
+// The server that watches the tree knows the log as one that it has read, or as a removed one, and
+// nothing of the tree changes.
+TEST_F(SeveralServers, ARemovalIsUndoneWhileTheyRun) {
+  one_.append_steps(0, 9);
+  other_.append_steps(0, 4);
+  // What is running, and grew within a day, would stay.
+  std::filesystem::last_write_time(
+      one_.log(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(48));
+  const Server second = start({other_.root().string()});
+  ASSERT_TRUE(waits_for_steps(*second, 5)) << second->errors();
+  Server first = start({one_.root().string()});
+  ASSERT_TRUE(waits_for_steps(*first, 15)) << first->errors();
+  const auto prune = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--db", database_->path(), "--root", one_.root().string(),
+                                         "--older-than", "2100-01-01", "--yes"});
+    DaemonProcess command(folder_.path(), arguments, {}, "prune");
+    EXPECT_EQ(command.exit_code(), 0) << command.errors();
+  };
+  for (const bool knows_it_as_removed : {false, true}) {
+    SCOPED_TRACE(knows_it_as_removed);
+    prune({});
+    ASSERT_TRUE(waits_for_steps(*first, 5)) << first->errors();
+    if (knows_it_as_removed) {
+      EXPECT_EQ(first->stop(SIGTERM), 0);
+      first = start({one_.root().string()});
+      ASSERT_TRUE(wait_until([&] { return first->get("/readyz").status == 200; }));
+      ASSERT_TRUE(waits_for_steps(*first, 5)) << first->errors();
+    }
+    prune({"--undo"});
+    ASSERT_TRUE(waits_for_steps(*first, 15)) << first->errors();
+  }
+  EXPECT_EQ(first->stop(SIGTERM), 0);
+}
+
 TEST_F(SeveralServers, ATreeThatAnotherWatchesIsRefused) {
   one_.append_steps(0, 9);
   const Server first = start({one_.root().string()});
