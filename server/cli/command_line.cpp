@@ -82,6 +82,20 @@ std::string unknown_option(const CLI::App& app, const SaidCommand& said) {
   return {};
 }
 
+// What is empty is most often a variable of a shell that is not set. Taken for "not given" it would
+// widen what a command does: `prune --cluster "$CLUSTER" --yes`.
+void refuse_empty_values(CLI::App& app) {
+  const CLI::Validator is_not_empty(
+      [](const std::string& value) {
+        return value.empty() ? "it is empty, as of a variable that is not set: give a value, or "
+                               "leave it out"
+                             : std::string();
+      },
+      "");
+  for (CLI::Option* const option : app.get_options()) option->check(is_not_empty);
+  for (CLI::App* const command : app.get_subcommands({})) refuse_empty_values(*command);
+}
+
 // `command`: of which the help says more; empty: none yet.
 int say(const std::string& problem, const std::string& command = {}) {
   std::cerr << fmt::format("llmb-report: {}\nllmb-report help{}{} lists what there is.\n", problem,
@@ -117,6 +131,7 @@ int run_command_line(int argc, char** argv) {
   add_prune_command(app, exit_code);
   add_sample_command(app, exit_code);
   add_documents_commands(app, exit_code);
+  refuse_empty_values(app);
 
   std::vector<std::string> arguments = read_arguments(argc, argv);
   if (const std::string problem = unknown_command(app, arguments); !problem.empty()) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -126,7 +127,8 @@ storage::RemovalCount remove(storage::Writer& writer, const storage::RemovalPlan
   return done;
 }
 
-// Of a tree that was mistyped, or never came: nothing of it can be removed but its name.
+// Of a tree that was mistyped, or never came, or is gone and was removed: nothing of it can be
+// removed but its name. Where its folder is there, what was removed stays away by the tree's marks.
 bool is_empty_root(storage::Reader& reader, const storage::RetentionPolicy& policy) {
   const bool asks_for_all =
       policy.root && !policy.cluster && !policy.grown_before && !policy.only_gone;
@@ -136,10 +138,12 @@ bool is_empty_root(storage::Reader& reader, const storage::RetentionPolicy& poli
     storage::RunFilter filter;
     filter.root_id = {root.id};
     filter.include_superseded = true;
+    if (reader.run_count(filter) > 0) return false;
+    std::error_code error;
+    const bool is_gone = !std::filesystem::exists(root.path, error);
     const auto removed = reader.removed_logs();
-    return reader.run_count(filter) == 0 &&
-           std::none_of(removed.begin(), removed.end(),
-                        [&](const auto& log) { return log.root_id == root.id; });
+    return is_gone || std::none_of(removed.begin(), removed.end(),
+                                   [&](const auto& log) { return log.root_id == root.id; });
   }
   return false;
 }
@@ -196,7 +200,7 @@ int run_prune(const PruneArguments& arguments) {
     if (is_empty_root(reader, *policy)) {
       return forget_root(arguments.database, *policy->root, arguments.is_meant, std::move(writer));
     }
-    std::cerr << fmt::format("Nothing to remove: no run is {}.\n", policy->words);
+    std::cerr << fmt::format("Nothing to remove: no run fits '{}'.\n", policy->words);
     return 0;
   }
   if (!arguments.is_meant) {

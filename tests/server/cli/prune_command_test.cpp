@@ -67,7 +67,7 @@ TEST_F(Prune, RemovesWhatReadingTheTreeDoesNotBringBack) {
   EXPECT_THAT(again.err, HasSubstr("1 of these logs are passed over: their runs were removed"));
   EXPECT_EQ(count(), 1);
   EXPECT_THAT(prune({"--older-than", "400d", "--yes"}).err,
-              HasSubstr("Nothing to remove: no run is older than 400d."));
+              HasSubstr("Nothing to remove: no run fits 'older than 400d'."));
   EXPECT_EQ(run({"doctor", "--db", "runs.db"}).exit_code, 0);
   write_log("tree/a/log_1.out", nemo_log(49) + "one more line\n", 0);
   ASSERT_EQ(ingest().exit_code, 0);
@@ -107,7 +107,27 @@ TEST_F(Prune, ForgetsATreeOfWhichNothingIsStored) {
   EXPECT_THAT(done.err, HasSubstr("Forgot the tree " + folder_.file("mistyped")));
   EXPECT_EQ(roots(), 1U);
   EXPECT_EQ(prune({"--root", "tree", "--yes"}).exit_code, 0);
+  EXPECT_EQ(prune({"--root", "tree", "--yes"}).exit_code, 0);
   EXPECT_EQ(roots(), 1U) << "what was removed of it is known";
+  fs::remove_all(folder_.path() / "tree");
+  EXPECT_THAT(prune({"--root", "tree", "--yes"}).err, HasSubstr("Forgot the tree"));
+  EXPECT_EQ(roots(), 0U) << "nothing can come again";
+}
+
+// A variable that is not set takes away no filter.
+TEST_F(Prune, TakesNoEmptyFilter) {
+  const std::vector<std::vector<std::string>> calls = {
+      {"--cluster", "", "--older-than", "1d", "--yes"},
+      {"--cluster=", "--older-than", "1d", "--yes"},
+      {"--root", "", "--older-than", "1d", "--yes"},
+      {"--root", "tree", "--older-than", "", "--yes"}};
+  for (const std::vector<std::string>& call : calls) {
+    const ProgramRun refused = prune(call);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("it is empty, as of a variable that is not set"));
+  }
+  EXPECT_EQ(run({"prune", "--db", "", "--older-than", "1d", "--yes"}).exit_code, 2);
+  EXPECT_EQ(count(), 2);
 }
 
 TEST_F(Prune, FindsNoTraceOfATreeThatWasMistypedOnce) {
