@@ -74,6 +74,22 @@ std::vector<Levels> best_levels(const PlacedValues& values, std::size_t level_mi
   return all;
 }
 
+double best_gain(const PlacedValues& values, std::size_t level_min) {
+  const std::size_t count = values.places.size();
+  DistanceSum sum(values.sorted);
+  std::vector<double> before;
+  before.reserve(count);
+  for (const std::uint32_t place : values.places) before.push_back(sum.add(place));
+  sum.clear();
+  double best = 0;
+  for (std::size_t i = count; i-- > level_min;) {
+    const double after = sum.add(values.places[i]);
+    if (count - i < level_min) continue;
+    best = std::max(best, before.back() - before[i - 1] - after);
+  }
+  return best;
+}
+
 std::vector<double> distances_from(std::span<const double> values, const Levels& levels) {
   std::vector<double> distances(values.begin(), values.end());
   std::size_t begin = 0;

@@ -22,6 +22,10 @@ struct Levels {
 inline constexpr std::size_t kChangesMax = 24;
 std::vector<Levels> best_levels(const PlacedValues& values, std::size_t level_min);
 
+// By how much the best single change lowers the loss; 0 where there are fewer values than twice
+// `level_min`.
+double best_gain(const PlacedValues& values, std::size_t level_min);
+
 // The values' distances from the medians of their levels.
 std::vector<double> distances_from(std::span<const double> values, const Levels& levels);
 

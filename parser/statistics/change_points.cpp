@@ -12,23 +12,6 @@
 namespace llmb::parser {
 namespace {
 
-// By how much the best single split lowers the loss.
-double best_gain(const PlacedValues& values, std::size_t piece_min) {
-  const std::size_t count = values.places.size();
-  DistanceSum sum(values.sorted);
-  std::vector<double> before;
-  before.reserve(count);
-  for (const std::uint32_t place : values.places) before.push_back(sum.add(place));
-  sum.clear();
-  double best = 0;
-  for (std::size_t i = count; i-- > piece_min;) {
-    const double after = sum.add(values.places[i]);
-    if (count - i < piece_min) continue;
-    best = std::max(best, before.back() - before[i - 1] - after);
-  }
-  return best;
-}
-
 // What lies about levels that were found, and how much of it they have taken.
 class Residuals {
  public:

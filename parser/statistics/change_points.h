@@ -32,12 +32,14 @@ std::vector<std::size_t> change_points(std::span<const double> values,
 
 // What the two newest values say before a segmentation can: both lie beyond so many deviations on
 // the same side of the level before them, of which six values at least have to be known.
-enum class NewestLevel { steady, higher, lower, unknown };
+// A level that drifts (level_drift.h) is told as such, and its newest values by their distance from
+// its line.
+enum class NewestLevel { steady, higher, lower, drifting, unknown };
 inline constexpr std::size_t kLevelValuesMin = 6;
 inline constexpr std::size_t kLevelValuesMax = 20;
 inline constexpr double kAlarmDeviations = 3.0;
 // `level_begin`: where the newest level begins, as change_points() has it. `deviation_min`: as in
-// SegmentationOptions.
+// SegmentationOptions. Never `drifting`.
 NewestLevel newest_level(std::span<const double> values, std::size_t level_begin,
                          double deviation_min);
 

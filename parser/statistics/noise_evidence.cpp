@@ -145,32 +145,39 @@ void add(RepeatNoise& noise, const EstimatedVariance& added) {
 }
 
 // By id where their starts say no order.
-std::vector<double> locations_by_start(std::vector<const NoiseRun*> runs) {
+std::vector<const NoiseRun*> sorted_by_start(std::vector<const NoiseRun*> runs) {
   std::stable_sort(runs.begin(), runs.end(),
                    [](const NoiseRun* a, const NoiseRun* b) { return a->id < b->id; });
   std::vector<RunStart> starts;
-  std::vector<double> locations;
-  for (const NoiseRun* const run : runs) {
-    starts.push_back(run->start);
-    locations.push_back(run->log_location);
-  }
+  for (const NoiseRun* const run : runs) starts.push_back(run->start);
   const auto order = order_of(starts);
-  if (!order) return locations;
-  std::vector<double> sorted;
-  for (const std::size_t i : *order) sorted.push_back(locations[i]);
+  if (!order) return runs;
+  std::vector<const NoiseRun*> sorted;
+  for (const std::size_t i : *order) sorted.push_back(runs[i]);
   return sorted;
 }
 
+// The tested runs have their places among the others: over them a level drifts on.
 std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known, const TestedRuns& tested) {
   std::map<RepeatKey, std::vector<const NoiseRun*>> by_configuration;
   for (const NoiseRun& run : known) {
-    if (!tested.has_configuration_of(run) || tested.has(run)) continue;
-    by_configuration[repeat_key_of(run)].push_back(&run);
+    if (tested.has_configuration_of(run)) by_configuration[repeat_key_of(run)].push_back(&run);
   }
   std::vector<RepeatNoise> repeats;
-  for (const auto& [key, runs] : by_configuration) {
-    const std::vector<double> locations = locations_by_start(runs);
-    RepeatNoise noise = noise_of_repeats(locations);
+  for (const auto& [key, all] : by_configuration) {
+    std::vector<const NoiseRun*> runs;
+    std::vector<double> locations;
+    std::vector<double> places;
+    double place = 0;
+    for (const NoiseRun* const run : sorted_by_start(all)) {
+      ++place;
+      if (tested.has(*run)) continue;
+      runs.push_back(run);
+      locations.push_back(run->log_location);
+      places.push_back(place);
+    }
+    if (runs.empty()) continue;
+    RepeatNoise noise = noise_of_repeats(locations, places);
     if (!tested.has_window(key.second)) add(noise, variance_of_fewer_steps(runs, tested));
     noise.squares = std::max(noise.squares, noise.degrees_of_freedom * tested.least_variance());
     repeats.push_back(noise);

@@ -16,12 +16,14 @@ struct RepeatNoise {
   std::int64_t run_count = 0;
 };
 
-// `log_locations`: in the order of the starts; only the newest kRepeatsMax count. A level that
-// changed meanwhile (change_points.h) is no noise, and among a dozen runs or more an odd one counts
-// as if it were kOddDeviations away.
+// `log_locations`: in the order of the starts; only the newest kRepeatsMax count. `places`: of each
+// among all runs of the configuration, where it has others between them; empty: they follow each
+// other. A level that changed meanwhile (change_points.h) or drifts (level_drift.h) is no noise,
+// and among a dozen runs or more an odd one counts as if it were kOddDeviations away.
 inline constexpr std::size_t kRepeatsMax = 30;
 inline constexpr double kOddDeviations = 4.0;
-RepeatNoise noise_of_repeats(std::span<const double> log_locations);
+RepeatNoise noise_of_repeats(std::span<const double> log_locations,
+                             std::span<const double> places = {});
 
 // The prior with what the repeats add to it: their squares and their degrees of freedom, each by
 // this weight. The locations of runs have longer tails than normal ones: over the 33 public

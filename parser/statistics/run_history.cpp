@@ -1,18 +1,13 @@
 #include "parser/statistics/run_history.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
-#include "parser/statistics/median.h"
+#include "parser/statistics/history_levels.h"
 #include "parser/statistics/run_copies.h"
-#include "parser/statistics/run_noise.h"
 #include "parser/statistics/run_start.h"
 
 namespace llmb::parser {
@@ -35,86 +30,6 @@ std::vector<std::size_t> sorted_by_start(const HistoryRuns& runs,
   std::vector<std::size_t> sorted;
   for (const std::size_t place : *order) sorted.push_back(indexes[place]);
   return sorted;
-}
-
-// Of runs given by their indexes, in the order of their starts.
-using Level = std::span<const std::size_t>;
-
-std::optional<std::string> value_of(const HistoryRun& run, const std::string& key) {
-  const Characteristics& all = run.configuration->characteristics;
-  const auto value = all.find(key);
-  return value == all.end() ? std::nullopt : std::optional<std::string>(value->second);
-}
-
-bool has_value(const HistoryRuns& runs, Level level, const std::string& key,
-               const std::optional<std::string>& value) {
-  return std::any_of(level.begin(), level.end(),
-                     [&](std::size_t run) { return value_of(*runs[run], key) == value; });
-}
-
-// Between the last run of a level and the first of the next.
-std::vector<HistoryChange::Difference> differences_between(const HistoryRuns& runs, Level before,
-                                                           Level after) {
-  const HistoryRun& last = *runs[before.back()];
-  const HistoryRun& first = *runs[after.front()];
-  std::set<std::string> keys;
-  for (const HistoryRun* const run : {&last, &first}) {
-    for (const auto& [key, value] : run->configuration->characteristics) keys.insert(key);
-  }
-  std::vector<HistoryChange::Difference> differences;
-  for (const std::string& key : keys) {
-    HistoryChange::Difference difference{key, value_of(last, key), value_of(first, key)};
-    if (difference.before == difference.after) continue;
-    difference.parts_levels = !has_value(runs, before, key, difference.after) &&
-                              !has_value(runs, after, key, difference.before);
-    differences.push_back(std::move(difference));
-  }
-  std::stable_partition(differences.begin(), differences.end(),
-                        [](const auto& difference) { return difference.parts_levels; });
-  return differences;
-}
-
-// By how much the runs' locations may deviate unseen, since their step times are rounded: half of
-// the last printed digit. The shortest and the longest step of a window stand there as printed, so
-// that the one with the most decimals shows it; every producer prints three digits at least.
-double rounding_deviation_of(const HistoryRuns& runs, const HistorySeries& series) {
-  const WindowStatistics& newest = *runs[series.runs.back()]->step_time_s;
-  int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(newest.median))));
-  for (const std::size_t index : series.runs) {
-    const WindowStatistics& times = *runs[index]->step_time_s;
-    for (const double printed : {times.min, times.max}) {
-      const std::string text = fmt::format("{:.6f}", printed);
-      decimals = std::max(decimals, static_cast<int>(text.find_last_not_of('0') - text.find('.')));
-    }
-  }
-  return 0.5 * std::pow(10.0, -decimals) / newest.median;
-}
-
-void find_changes(const HistoryRuns& runs, const ChangeFinder& find_change_points,
-                  HistorySeries& series) {
-  std::vector<double> logs;
-  for (const std::size_t index : series.runs) {
-    logs.push_back(*runs[index]->log_step_time_s);
-  }
-  SegmentationOptions options;
-  options.deviation_min = std::max(kRunStddevMin, rounding_deviation_of(runs, series));
-  const std::vector<std::size_t> starts = find_change_points(logs, options);
-  const auto all = std::span<const double>(logs);
-  std::size_t begin = 0;
-  for (std::size_t k = 0; k < starts.size(); ++k) {
-    const std::size_t end = k + 1 < starts.size() ? starts[k + 1] : logs.size();
-    HistoryChange change;
-    change.at = starts[k];
-    change.before_s = std::exp(median_of(all.subspan(begin, starts[k] - begin)));
-    change.after_s = std::exp(median_of(all.subspan(starts[k], end - starts[k])));
-    change.step_time_ratio = change.after_s / change.before_s;
-    const Level level(series.runs);
-    change.differences = differences_between(runs, level.subspan(begin, starts[k] - begin),
-                                             level.subspan(starts[k], end - starts[k]));
-    series.changes.push_back(std::move(change));
-    begin = starts[k];
-  }
-  series.newest = newest_level(logs, starts.empty() ? 0 : starts.back(), options.deviation_min);
 }
 
 // Indexes of runs of one configuration, or of one series of it.
@@ -216,7 +131,7 @@ RunHistory run_history(const HistoryRuns& runs, const RunSelection& selection,
       series.runs = sorted_by_start(runs, of_cluster.counted);
       add_copies(copies, series);
       add_left_out(runs, of_cluster, included, series.left_out);
-      find_changes(runs, find_change_points, series);
+      find_levels(runs, find_change_points, series);
       history.series.push_back(std::move(series));
     }
   }

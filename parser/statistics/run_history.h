@@ -3,65 +3,16 @@
 // over time (release, environment, nodes) is no part of what keeps series apart; the cluster is.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "parser/statistics/change_points.h"
 #include "parser/statistics/history_run.h"
+#include "parser/statistics/history_series.h"
 #include "parser/statistics/run_selection.h"
 #include "parser/statistics/tree_clusters.h"
 
 namespace llmb::parser {
-
-// What a change is told of, and by whom else it may have been made.
-struct HistoryChange {
-  std::size_t at = 0;          // index into the series' runs: the first of the new level
-  double before_s = 0;         // median of the runs' locations of the level before it
-  double after_s = 0;          // of the new level
-  double step_time_ratio = 1;  // after / before: over 1 is slower
-  // Keys of the configuration in which the first run of the new level differs from the last of the
-  // old one.
-  struct Difference {
-    std::string key;
-    std::optional<std::string> before;  // nothing: not stated
-    std::optional<std::string> after;
-    // No run of the level before has the later value, and none of the new level the earlier one.
-    // False: runs of one level differ in it, too, so that it alone did not make the change.
-    bool parts_levels = true;
-  };
-  std::vector<Difference> differences;
-};
-
-// A log that stands somewhere else, too; it is in no series.
-struct HistoryCopy {
-  std::size_t run = 0;      // both are indexes into the runs given
-  std::size_t copy_of = 0;  // the run that counts
-};
-
-// A run that does not count, by its marks or for want of a step time.
-struct HistoryLeftOut {
-  std::size_t run = 0;  // index into the runs given
-  std::string reason;
-};
-
-struct HistorySeries {
-  RunIdentity identity;
-  std::optional<std::int64_t> global_batch_size;
-  std::string window;
-  std::string cluster;  // see TreeClusters; empty: not known
-  // Of other series of the same configuration, which are not held against this one.
-  std::vector<std::string> other_windows;
-  std::vector<std::size_t> runs;    // indexes into the runs given, by their start
-  std::vector<HistoryCopy> copies;  // of these
-  std::vector<HistoryLeftOut> left_out;
-  std::vector<HistoryChange> changes;
-  NewestLevel newest = NewestLevel::unknown;  // of the step time: higher is slower
-};
 
 struct RunHistory {
   std::vector<HistorySeries> series;
@@ -81,10 +32,11 @@ inline constexpr std::string_view kHistoryMethod =
     "one of 20 where each run takes over half of the one before. Of fewer than six runs no change "
     "can "
     "be told. The newest level is called higher or lower where the two newest runs both lie three "
-    "deviations or more from the level before them.";
-
-using ChangeFinder =
-    std::function<std::vector<std::size_t>(std::span<const double>, const SegmentationOptions&)>;
+    "deviations or more from the level before them. It drifts where a line tells more of its runs "
+    "than levels do, and they rise or fall by Mann and Kendall's test, made for runs that take "
+    "over "
+    "half of the one before: of eight runs or more, by chance in one series of 100. Means are held "
+    "against medians in the same way, and told from 1 % on: slow steps move them alone.";
 
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
 // size, dtype, GPU, scale, batch and cluster; those of one run too. Every selected run stands in

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "parser/statistics/median.h"
+#include "parser/statistics/robust_line.h"
 #include "parser/statistics/student_t.h"
 
 namespace llmb::parser {
@@ -13,19 +14,13 @@ namespace {
 // Of longer runs the medians of so many blocks are looked at: all pairs of them are few, and a
 // block that holds a slow step is as the others.
 constexpr std::size_t kDriftBlocks = 60;
-constexpr double kClipDeviations = 3;
 constexpr double kCorrelationMax = 0.95;
 // The Theil-Sen slope varies a little more than that of least squares.
 constexpr double kTheilSenFactor = 1.05;
 
-struct DriftPoint {
-  double x = 0;
-  double y = 0;
-};
-
-std::vector<DriftPoint> block_medians(std::span<const DriftStep> steps) {
+std::vector<LinePoint> block_medians(std::span<const DriftStep> steps) {
   const std::size_t blocks = std::min(kDriftBlocks, steps.size());
-  std::vector<DriftPoint> points;
+  std::vector<LinePoint> points;
   for (std::size_t i = 0; i < blocks; ++i) {
     const std::size_t begin = i * steps.size() / blocks;
     const auto block = steps.subspan(begin, (i + 1) * steps.size() / blocks - begin);
@@ -38,38 +33,6 @@ std::vector<DriftPoint> block_medians(std::span<const DriftStep> steps) {
     points.push_back({median_of(iterations), median_of(times_s)});
   }
   return points;
-}
-
-double theil_sen_slope(std::span<const DriftPoint> points) {
-  std::vector<double> slopes;
-  slopes.reserve(points.size() * (points.size() - 1) / 2);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (std::size_t j = i + 1; j < points.size(); ++j) {
-      slopes.push_back((points[j].y - points[i].y) / (points[j].x - points[i].x));
-    }
-  }
-  return median_of(slopes);
-}
-
-// What the line leaves, around 0; single odd values are drawn in.
-std::vector<double> clipped_residuals(std::span<const DriftPoint> points, double slope,
-                                      double resolution_s) {
-  std::vector<double> residuals;
-  for (const DriftPoint& point : points) residuals.push_back(point.y - slope * point.x);
-  const double middle = median_of(residuals);
-  std::vector<double> distances;
-  for (double& residual : residuals) {
-    residual -= middle;
-    distances.push_back(std::abs(residual));
-  }
-  const double deviation = std::max(kDeviationsPerMad * median_of(distances), resolution_s);
-  double sum = 0;
-  for (double& residual : residuals) {
-    residual = std::clamp(residual, -kClipDeviations * deviation, kClipDeviations * deviation);
-    sum += residual;
-  }
-  for (double& residual : residuals) residual -= sum / static_cast<double>(residuals.size());
-  return residuals;
 }
 
 // Of neighbours. Too small where it is taken from what a fitted line leaves; made up for.
@@ -85,7 +48,7 @@ double correlation_of(std::span<const double> residuals, double sum_of_squares) 
 
 std::optional<StepDrift> test_drift(std::span<const DriftStep> steps, double resolution_s) {
   if (steps.size() < kDriftStepsMin) return std::nullopt;
-  const std::vector<DriftPoint> points = block_medians(steps);
+  const std::vector<LinePoint> points = block_medians(steps);
   const auto count = static_cast<double>(points.size());
   const double slope = theil_sen_slope(points);
   const std::vector<double> residuals = clipped_residuals(points, slope, resolution_s);
@@ -100,11 +63,11 @@ std::optional<StepDrift> test_drift(std::span<const DriftStep> steps, double res
   double mean_x = 0;
   double spread = 0;
   std::vector<double> times_s;
-  for (const DriftPoint& point : points) {
+  for (const LinePoint& point : points) {
     mean_x += point.x / count;
     times_s.push_back(point.y);
   }
-  for (const DriftPoint& point : points) spread += (point.x - mean_x) * (point.x - mean_x);
+  for (const LinePoint& point : points) spread += (point.x - mean_x) * (point.x - mean_x);
   const double error =
       kTheilSenFactor * std::sqrt(sum_of_squares / (count - 2) * inflation / spread);
   const double degrees_of_freedom = std::max(1.0, count / inflation - 2);

@@ -1,5 +1,5 @@
-// StepDrift: whether the step time changes slowly over a run. The slope is Theil and Sen's, the
-// median over all pairs of steps, which slow steps do not move; it is held against chance by
+// StepDrift: whether the step time changes slowly over a run. The slope is Theil and Sen's
+// (robust_line.h), which slow steps do not move; it is held against chance by
 // Student's t with as many independent values as the correlation of neighbouring steps leaves.
 #pragma once
 

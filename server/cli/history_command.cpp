@@ -17,7 +17,7 @@ constexpr const char* kFooter = R"(Examples:
   llmb-report history experiments                    every configuration of a tree
   llmb-report history --db runs.db --workload pretrain_grok1 --gpu-count 512
   llmb-report history --format csv experiments > history.csv
-  llmb-report history --db runs.db --format json | jq '.series[].changes'
+  llmb-report history --db runs.db --format json | jq '.series[] | .changes, .drift'
 
 What a series is:
   The runs of one workload, model size, dtype, GPU type, number of GPUs and global batch, and of one
@@ -31,7 +31,10 @@ What a change is:
   step time never changed, one series of 100 shows a change by chance at most, and one of 20 where
   each run takes over half of the one before. The newest level is called slower or faster once the
   two newest runs both lie three deviations or more beyond the level before them, of six runs at
-  least; of fewer it is unknown.
+  least; of fewer it is unknown. Where the runs go slower or faster one by one, their level drifts:
+  told of eight runs or more, with how much in all and since which run. Slow steps move the mean
+  and not the median: where the means leave their medians by 1 % more than before, or less, it is
+  told "by means".
 
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,

@@ -9,23 +9,67 @@
 namespace llmb::report {
 namespace {
 
+Json differences_json(const std::vector<parser::HistoryDifference>& differences) {
+  Json list = Json::array();
+  for (const auto& difference : differences) {
+    list.push_back({{"key", difference.key},
+                    {"before", nullable(difference.before)},
+                    {"after", nullable(difference.after)},
+                    {"parts_levels", difference.parts_levels}});
+  }
+  return list;
+}
+
+std::string_view verdict_of(double step_time_ratio) {
+  return step_time_ratio > 1 ? "slower" : "faster";
+}
+
+// Where it is, by the first run after it.
+Json place_json(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
+                std::size_t at) {
+  Json json;
+  json["at"] = at;
+  json["run_id"] = runs[series.runs[at]]->id;
+  json["previous_run_id"] = runs[series.runs[at - 1]]->id;
+  return json;
+}
+
 Json change_json(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
                  const parser::HistoryChange& change) {
-  Json json;
-  json["at"] = change.at;
-  json["run_id"] = runs[series.runs[change.at]]->id;
-  json["previous_run_id"] = runs[series.runs[change.at - 1]]->id;
-  json["verdict"] = change.step_time_ratio > 1 ? "slower" : "faster";
+  Json json = place_json(runs, series, change.at);
+  json["verdict"] = verdict_of(change.step_time_ratio);
   json["step_time_s_before"] = number(change.before_s);
   json["step_time_s_after"] = number(change.after_s);
   json["step_time_ratio"] = number(change.step_time_ratio);
-  json["differences"] = Json::array();
-  for (const auto& difference : change.differences) {
-    json["differences"].push_back({{"key", difference.key},
-                                   {"before", nullable(difference.before)},
-                                   {"after", nullable(difference.after)},
-                                   {"parts_levels", difference.parts_levels}});
-  }
+  json["differences"] = differences_json(change.differences);
+  return json;
+}
+
+Json mean_change_json(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
+                      const parser::HistoryMeanChange& change) {
+  Json json = place_json(runs, series, change.at);
+  json["verdict"] = verdict_of(change.ratio());
+  json["mean_to_median_before"] = number(change.mean_to_median_before);
+  json["mean_to_median_after"] = number(change.mean_to_median_after);
+  json["step_time_s_mean_before"] = number(change.mean_before_s);
+  json["step_time_s_mean_after"] = number(change.mean_after_s);
+  json["differences"] = differences_json(change.differences);
+  return json;
+}
+
+Json drift_json(const parser::HistoryRuns& runs, const parser::HistorySeries& series) {
+  if (!series.drift) return nullptr;
+  const parser::HistoryDrift& drift = *series.drift;
+  Json json;
+  json["at"] = drift.from;
+  json["run_id"] = runs[series.runs[drift.from]]->id;
+  json["last_at"] = drift.to;
+  json["last_run_id"] = runs[series.runs[drift.to]]->id;
+  json["verdict"] = verdict_of(drift.step_time_ratio);
+  json["step_time_s_before"] = number(drift.before_s);
+  json["step_time_s_after"] = number(drift.after_s);
+  json["step_time_ratio"] = number(drift.step_time_ratio);
+  json["step_time_ratio_per_run"] = number(drift.step_time_ratio_per_run);
   return json;
 }
 
@@ -74,6 +118,8 @@ std::string_view newest_name(parser::NewestLevel newest) {
       return "slower";
     case parser::NewestLevel::lower:
       return "faster";
+    case parser::NewestLevel::drifting:
+      return "drifting";
     case parser::NewestLevel::unknown:
       break;
   }
@@ -92,6 +138,7 @@ Json history_json(const parser::HistoryRuns& runs, const parser::RunHistory& his
     one["other_windows"] = series.other_windows;
     one["cluster"] = null_if_empty(series.cluster);
     one["newest"] = newest_name(series.newest);
+    one["newest_means"] = newest_name(series.newest_means);
     one["runs"] = Json::array();
     for (const std::size_t index : series.runs) one["runs"].push_back(run_json(*runs[index]));
     one["copies"] = Json::array();
@@ -100,6 +147,11 @@ Json history_json(const parser::HistoryRuns& runs, const parser::RunHistory& his
     one["changes"] = Json::array();
     for (const parser::HistoryChange& change : series.changes) {
       one["changes"].push_back(change_json(runs, series, change));
+    }
+    one["drift"] = drift_json(runs, series);
+    one["mean_changes"] = Json::array();
+    for (const parser::HistoryMeanChange& change : series.mean_changes) {
+      one["mean_changes"].push_back(mean_change_json(runs, series, change));
     }
     json["series"].push_back(std::move(one));
   }

@@ -8,7 +8,8 @@
 
 namespace llmb::report {
 
-// "slower", "faster", "steady" or "unknown": the newest runs' step time against their level.
+// "slower", "faster", "steady", "drifting" or "unknown": the newest runs' step time against their
+// level.
 std::string_view newest_name(parser::NewestLevel newest);
 
 // `runs`: those that `history` was made of.

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "parser/statistics/run_copies.h"
 #include "server/report/cluster_words.h"
@@ -30,9 +32,9 @@ std::string title_of(const parser::HistorySeries& series, bool with_cluster) {
 }
 
 // "release: 25.12 -> 26.02 (differs within a level, too)".
-std::string differences_text(const parser::HistoryChange& change) {
+std::string differences_text(const std::vector<parser::HistoryDifference>& differences) {
   std::string text;
-  for (const auto& difference : change.differences) {
+  for (const auto& difference : differences) {
     text += fmt::format("{}{}: {} -> {}{}", text.empty() ? "" : "; ", difference.key,
                         difference.before.value_or("not stated"),
                         difference.after.value_or("not stated"),
@@ -41,18 +43,17 @@ std::string differences_text(const parser::HistoryChange& change) {
   return text.empty() ? "nothing that is known" : text;
 }
 
+bool stands_out(parser::NewestLevel newest) {
+  return newest == parser::NewestLevel::higher || newest == parser::NewestLevel::lower;
+}
+
 // What the newest runs say; empty where they are on their level.
 std::string newest_words(const parser::HistorySeries& series) {
-  switch (series.newest) {
-    case parser::NewestLevel::steady:
-      return {};
-    case parser::NewestLevel::higher:
-    case parser::NewestLevel::lower:
-      return fmt::format("The two newest runs are {} than their level by more than noise explains.",
-                         newest_name(series.newest));
-    case parser::NewestLevel::unknown:
-      break;
+  if (stands_out(series.newest)) {
+    return fmt::format("The two newest runs are {} than their level by more than noise explains.",
+                       newest_name(series.newest));
   }
+  if (series.newest != parser::NewestLevel::unknown) return {};
   if (!series.changes.empty()) {
     return "Too few runs since the last change to tell whether the newest are slower.";
   }
@@ -61,10 +62,58 @@ std::string newest_words(const parser::HistorySeries& series) {
              : "Too few runs to tell whether the newest are slower.";
 }
 
-const parser::HistoryChange* change_at(const parser::HistorySeries& series, std::size_t run) {
-  const auto change = std::find_if(series.changes.begin(), series.changes.end(),
-                                   [&](const auto& one) { return one.at == run; });
-  return change == series.changes.end() ? nullptr : &*change;
+// Of steps that medians do not show.
+std::string newest_means_words(const parser::HistorySeries& series) {
+  if (!stands_out(series.newest_means)) return {};
+  return fmt::format(
+      "By means, against their medians, the two newest runs are {} than those before them by more "
+      "than noise explains.",
+      newest_name(series.newest_means));
+}
+
+std::string percent_of(double ratio) {
+  const double percent = std::round(1e4 * (ratio - 1)) / 100;
+  return fmt::format("{:+.2f} %", percent == 0 ? 0 : percent);  // no "-0.00"
+}
+
+std::string drift_words(const parser::HistoryRuns& runs, const parser::HistorySeries& series) {
+  if (!series.drift) return {};
+  const parser::HistoryDrift& drift = *series.drift;
+  const bool goes_on = drift.to + 1 == series.runs.size();
+  return fmt::format("The step time drift{} {}: {}, {} s to {} s, {:+.3f} % a run.",
+                     goes_on ? "s from" : "ed from",
+                     goes_on ? fmt::format("run {} on", runs[series.runs[drift.from]]->id)
+                             : fmt::format("run {} to run {}", runs[series.runs[drift.from]]->id,
+                                           runs[series.runs[drift.to]]->id),
+                     percent_of(drift.step_time_ratio), fixed(drift.before_s, 4),
+                     fixed(drift.after_s, 4), 100 * (drift.step_time_ratio_per_run - 1));
+}
+
+template <typename Change>
+const Change* change_at(const std::vector<Change>& changes, std::size_t run) {
+  const auto change =
+      std::find_if(changes.begin(), changes.end(), [&](const auto& one) { return one.at == run; });
+  return change == changes.end() ? nullptr : &*change;
+}
+
+// What begins with a run.
+std::string level_words(const parser::HistorySeries& series, std::size_t run) {
+  std::vector<std::string> words;
+  if (const auto* const change = change_at(series.changes, run)) {
+    words.push_back(fmt::format("{} from here on: {}", percent_of(change->step_time_ratio),
+                                differences_text(change->differences)));
+  }
+  if (series.drift && series.drift->from == run) {
+    words.push_back(
+        fmt::format("drifts from here on, {} in all", percent_of(series.drift->step_time_ratio)));
+  }
+  if (const auto* const change = change_at(series.mean_changes, run)) {
+    words.push_back(fmt::format(
+        "by means {} from here on (means {} off medians, {} before): {}",
+        percent_of(change->ratio()), percent_of(change->mean_to_median_after),
+        percent_of(change->mean_to_median_before), differences_text(change->differences)));
+  }
+  return fmt::format("{}", fmt::join(words, "; "));
 }
 
 void write_skipped_run(const parser::HistoryRun& run, const std::string& reason,
@@ -80,6 +129,28 @@ void write_skipped_runs(const parser::HistoryRuns& runs,
   for (const auto& entry : left_out) write_skipped_run(*runs[entry.run], entry.reason, out);
 }
 
+void add_change(const parser::HistorySeries& series, std::size_t run, CsvLine& line) {
+  const auto* const change = change_at(series.changes, run);
+  const auto* const of_means = change_at(series.mean_changes, run);
+  std::string differing;
+  if (change != nullptr) {
+    differing = differences_text(change->differences);
+  } else if (of_means != nullptr) {
+    differing = differences_text(of_means->differences);
+  }
+  line.add(change != nullptr ? std::optional(change->step_time_ratio) : std::nullopt);
+  line.add(std::string_view(differing));
+}
+
+void add_drift_and_means(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
+                         std::size_t run, CsvLine& line) {
+  const bool drifts = series.drift && series.drift->from == run;
+  line.add(drifts ? std::optional(series.drift->step_time_ratio) : std::nullopt);
+  line.add(drifts ? std::optional(runs[series.runs[series.drift->to]]->id) : std::nullopt);
+  const auto* const of_means = change_at(series.mean_changes, run);
+  line.add(of_means != nullptr ? std::optional(of_means->ratio()) : std::nullopt);
+}
+
 }  // namespace
 
 void write_history_table(const parser::HistoryRuns& runs, const parser::RunHistory& history,
@@ -88,17 +159,14 @@ void write_history_table(const parser::HistoryRuns& runs, const parser::RunHisto
   for (const parser::HistorySeries& series : history.series) {
     const std::string title = printable(title_of(series, with_clusters));
     out << '\n' << title << '\n' << std::string(display_width(title), '=') << '\n';
-    TextTable table({">Id", "Run", ">Job", "Started", ">Step time median (s)", "Level"});
+    TextTable table(
+        {">Id", "Run", ">Job", "Started", ">Step time median (s)", ">Mean (s)", "Level"});
     for (std::size_t i = 0; i < series.runs.size(); ++i) {
       const parser::HistoryRun& run = *runs[series.runs[i]];
-      const parser::HistoryChange* const change = change_at(series, i);
-      table.add(
-          {std::to_string(run.id), run.experiment, run.job_id ? std::to_string(*run.job_id) : "-",
-           run.launched_at.value_or("-"), fixed(run.step_time_s->median, 4),
-           change == nullptr
-               ? ""
-               : fmt::format("{:+.2f} % from here on: {}", 100 * (change->step_time_ratio - 1),
-                             differences_text(*change))});
+      table.add({std::to_string(run.id), run.experiment,
+                 run.job_id ? std::to_string(*run.job_id) : "-", run.launched_at.value_or("-"),
+                 fixed(run.step_time_s->median, 4), fixed(run.step_time_s->mean, 4),
+                 level_words(series, i)});
     }
     table.print(out);
     for (const parser::HistoryCopy& copy : series.copies) {
@@ -111,8 +179,10 @@ void write_history_table(const parser::HistoryRuns& runs, const parser::RunHisto
           "for all of them makes it one.\n",
           series.window, fmt::join(series.other_windows, ", "));
     }
-    const std::string newest = newest_words(series);
-    if (!newest.empty()) out << newest << '\n';
+    for (const std::string& words :
+         {drift_words(runs, series), newest_words(series), newest_means_words(series)}) {
+      if (!words.empty()) out << words << '\n';
+    }
   }
   if (history.unplaced.empty()) return;
   out << "\nIn no series, as no run of their configuration counts:\n";
@@ -123,11 +193,12 @@ void write_history_csv(const parser::HistoryRuns& runs, const parser::RunHistory
                        std::ostream& out) {
   out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,window,run_id,experiment,"
          "job_id,launched_at,step_time_s_mean,step_time_s_median,change_step_time_ratio,"
-         "change_differences,newest,cluster\r\n";
+         "change_differences,newest,cluster,drift_step_time_ratio,drift_last_run_id,"
+         "change_mean_to_median_ratio,newest_means\r\n";
   for (const parser::HistorySeries& series : history.series) {
     for (std::size_t i = 0; i < series.runs.size(); ++i) {
       const parser::HistoryRun& run = *runs[series.runs[i]];
-      const parser::HistoryChange* const change = change_at(series, i);
+      const bool is_newest = i + 1 == series.runs.size();
       CsvLine line(out);
       const parser::RunIdentity& identity = series.identity;
       for (const std::string* const text :
@@ -143,11 +214,11 @@ void write_history_csv(const parser::HistoryRuns& runs, const parser::RunHistory
       line.add(run.launched_at ? std::optional<std::string_view>(*run.launched_at) : std::nullopt);
       line.add(run.step_time_s->mean);
       line.add(run.step_time_s->median);
-      line.add(change != nullptr ? std::optional(change->step_time_ratio) : std::nullopt);
-      const std::string differing = change != nullptr ? differences_text(*change) : std::string();
-      line.add(std::string_view(differing));
-      line.add(i + 1 == series.runs.size() ? newest_name(series.newest) : std::string_view());
+      add_change(series, i, line);
+      line.add(is_newest ? newest_name(series.newest) : std::string_view());
       line.add(std::string_view(series.cluster));
+      add_drift_and_means(runs, series, i, line);
+      line.add(is_newest ? newest_name(series.newest_means) : std::string_view());
     }
   }
 }

@@ -11,7 +11,8 @@ namespace llmb::report {
 void write_history_table(const parser::HistoryRuns& runs, const parser::RunHistory& history,
                          std::ostream& out);
 
-// A change stands in the line of the first run of the new level.
+// A change stands in the line of the first run of the new level, a drift in that of the run where
+// it begins.
 void write_history_csv(const parser::HistoryRuns& runs, const parser::RunHistory& history,
                        std::ostream& out);
 

@@ -2,7 +2,8 @@
 // labelled series in the layout of the Turing Change Point Dataset (van den Burg and Williams,
 // arXiv:2003.06222), which is not part of this repository: FOLDER/annotations.json and
 // FOLDER/datasets/NAME/NAME.json. Before that, without a folder too: how often made series without
-// a change have one, and how often one is found within a value of where it is.
+// a change have one, how often one is found within a value of where it is, and how often series are
+// said to drift that do, or do not.
 //
 //   change_point_bench [FOLDER]
 //
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "parser/statistics/change_points.h"
+#include "parser/statistics/level_drift.h"
 
 namespace {
 
@@ -177,6 +179,58 @@ void print_power() {
   }
 }
 
+bool drifts(const std::vector<double>& values) {
+  std::vector<llmb::parser::LinePoint> points;
+  for (const double value : values) points.push_back({static_cast<double>(points.size()), value});
+  return llmb::parser::level_drift(points, llmb::parser::change_points(values), 0).has_value();
+}
+
+// What is added to noise: value i of `count`, where `size` is the most.
+using Shape = double (*)(std::size_t i, std::size_t count, double size);
+double as_it_is(std::size_t, std::size_t, double) {
+  return 0;
+}
+double changed(std::size_t i, std::size_t count, double size) {
+  return i < count / 2 ? 0 : size;
+}
+double moving(std::size_t i, std::size_t count, double size) {
+  return size * static_cast<double>(i) / static_cast<double>(count - 1);
+}
+double moving_later(std::size_t i, std::size_t count, double size) {
+  return std::max(0.0, 2 * moving(i, count, size) - size);
+}
+
+void print_drifts(const char* what, Shape shape, double size, int series) {
+  for (const std::size_t count : {8, 9, 10, 12, 15, 20, 30, 40, 100}) {
+    std::printf("made, %3zu values, %s by %.0f sigma: are said to drift", count, what, size);
+    for (const Noise& noise : kNoises) {
+      std::mt19937_64 random(count);
+      int found = 0;
+      for (int i = 0; i < series; ++i) {
+        auto values = made_series(random, count, noise);
+        for (std::size_t at = 0; at < count; ++at) values[at] += shape(at, count, size);
+        found += drifts(values) ? 1 : 0;
+      }
+      std::printf("%s %.1f %% (%s)", &noise == kNoises.data() ? "" : ",", 100.0 * found / series,
+                  noise.name);
+      std::fflush(stdout);
+    }
+    std::printf("\n");
+  }
+}
+
+void print_all_drifts() {
+  constexpr int kStill = 1000;
+  constexpr int kMoving = 200;
+  print_drifts("unchanged", as_it_is, 0, kStill);
+  for (const double change : {3.0, 5.0, 10.0})
+    print_drifts("changed once", changed, change, kStill);
+  for (const double size : {10.0, 20.0, 50.0}) {
+    print_drifts("moving", moving, size, kMoving);
+    print_drifts("moving in the second half", moving_later, size, kMoving);
+  }
+}
+
 void print_scores(const std::string& folder) {
   Score sums;
   double sum = 0;
@@ -226,6 +280,7 @@ int main(int argc, char** argv) {
   try {
     print_false_alarms();
     print_power();
+    print_all_drifts();
     if (argc == 2) print_scores(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "change_point_bench: %s\n", error.what());

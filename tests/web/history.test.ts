@@ -1,7 +1,14 @@
 // From a configuration's history to the places of its runs, and to sentences.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { History, HistoryChange, HistoryLeftOut, HistorySeries } from "../../web/src/api/types";
+import type {
+  History,
+  HistoryChange,
+  HistoryDrift,
+  HistoryLeftOut,
+  HistoryMeanChange,
+  HistorySeries,
+} from "../../web/src/api/types";
 import { partOf, shareIn, zoomed } from "../../web/src/chart/plot_zoom";
 import { historyPlot, placesOf, startTicks, valueTicks, within } from "../../web/src/chart/history_points";
 import { nearestOf } from "../../web/src/chart/nearest_point";
@@ -49,10 +56,13 @@ function weekly(values: readonly (number | null)[], further: Partial<HistorySeri
     other_windows: [],
     cluster: null,
     newest: "steady",
+    newest_means: "steady",
     runs,
     copies: [],
     left_out: [],
     changes: [],
+    drift: null,
+    mean_changes: [],
     ...further,
   };
   return series;
@@ -80,8 +90,8 @@ test("runs stand at their times, or in their order where one has none", () => {
 test("levels end where the next begins, and changes are numbered", () => {
   const plot = historyPlot(slowed);
   assert.deepEqual(plot?.levels, [
-    { from: 0, to: 0.5, value: 2 },
-    { from: 0.75, to: 1, value: 2.1 },
+    { from: 0, to: 0.5, value: 2, endValue: 2 },
+    { from: 0.75, to: 1, value: 2.1, endValue: 2.1 },
   ]);
   assert.deepEqual(plot?.marks, [{ place: 0.75, number: 1, verdict: "slower" }]);
   assert.ok(plot && plot.range.min < 2 && plot.range.max > 2.1);
@@ -136,6 +146,73 @@ test("changes are told newest first, and by when they were", () => {
     summaryWords(history, within, 30),
     "Slower in the last 30 days: none of 3 configurations. Faster: 1.",
   );
+});
+
+const drift: HistoryDrift = {
+  at: 1,
+  run_id: 2,
+  last_at: 4,
+  last_run_id: 5,
+  verdict: "slower",
+  step_time_s_before: 2,
+  step_time_s_after: 2.662,
+  step_time_ratio: 1.331,
+  step_time_ratio_per_run: 1.1,
+};
+const drifting = weekly([2, 2, 2.2, 2.42, 2.662], { newest: "drifting", drift });
+
+test("a drift is told by how much and since when, while it goes on", () => {
+  const history = { method: "", older_runs_left_out: 0, unplaced: [], series: [drifting] };
+  const [told] = toldChanges(history);
+  assert.ok(told);
+  assert.equal(told.amount, "33.1 % slower, run by run");
+  assert.match(told.levels, /^, median step time 2\S* s to 2\.66\S* s$/);
+  assert.equal(
+    told.cause,
+    "Each run is 10.00 % slower than the one before, on average; it goes on to the newest run.",
+  );
+  assert.equal(told.startedAt, drifting.runs[1]?.launched_at);
+  assert.ok(isWithin(told, 7, kStart + 30 * kDay), "its newest run is of these days");
+  assert.match(summaryWords(history, [told], 7), /^Slower in the last 7 days: 1 of 1 config/);
+  assert.match(newestWords(drifting), /^Its level drifts/);
+  const ended = { ...drifting, newest: "steady", drift: { ...drift, last_at: 3 } } as HistorySeries;
+  assert.match(newestWords(ended), /where its drift ended/);
+});
+
+test("a drift is drawn from run to run, and cut as a level is", () => {
+  const plot = historyPlot(drifting);
+  const ends = plot?.levels.map(({ value, endValue }) => [value.toFixed(2), endValue.toFixed(2)]);
+  assert.deepEqual(ends, [
+    ["2.00", "2.00"],
+    ["2.00", "2.20"],
+    ["2.20", "2.42"],
+    ["2.42", "2.66"],
+  ]);
+  const part = plot && within(plot, { min: 0.375, max: 1 });
+  assert.equal(part?.levels[0]?.value.toFixed(2), "2.10");
+});
+
+test("slow steps are told by means, and then the level is that of medians", () => {
+  const change: HistoryMeanChange = {
+    at: 3,
+    run_id: 4,
+    previous_run_id: 3,
+    verdict: "slower",
+    mean_to_median_before: 1,
+    mean_to_median_after: 1.09,
+    step_time_s_mean_before: 2,
+    step_time_s_mean_after: 2.18,
+    differences: [],
+  };
+  const slow = weekly([2, 2, 2, 2, 2], { mean_changes: [change] });
+  const [told] = toldChanges({ series: [slow] } as unknown as History);
+  assert.equal(told?.amount, "9.0 % slower by means");
+  assert.match(told?.levels ?? "", /^, mean step time 2/);
+  assert.match(newestWords(slow), /^The level of its medians never changed/);
+  const newest = weekly([2, 2], { newest_means: "slower" });
+  const words = toldChanges({ series: [newest] } as unknown as History).map((one) => one.amount);
+  assert.deepEqual(words, ["slower by means"]);
+  assert.match(newestWords(newest), /By means, over their medians, the two newest are slower/);
 });
 
 test("what has too few runs is not told to be no slower", () => {
@@ -264,8 +341,8 @@ test("a zoom shows what lies within it, and cuts levels at its edges", () => {
     [2, 3, 4],
   );
   assert.deepEqual(part.levels, [
-    { from: 0.2, to: 0.5, value: 2 },
-    { from: 0.75, to: 0.8, value: 2.1 },
+    { from: 0.2, to: 0.5, value: 2, endValue: 2 },
+    { from: 0.75, to: 0.8, value: 2.1, endValue: 2.1 },
   ]);
   assert.deepEqual(part.marks.length, 1);
   assert.deepEqual(part.range, all.range);

@@ -1,5 +1,11 @@
 // What the history of step times says, in words: what changed, when, and with what. Pure.
-import type { History, HistoryChange, HistorySeries } from "./api/types";
+import type {
+  History,
+  HistoryChange,
+  HistoryDrift,
+  HistoryMeanChange,
+  HistorySeries,
+} from "./api/types";
 import { kNoCluster } from "./cluster_words";
 import {
   formatCount,
@@ -55,43 +61,109 @@ function configurationName(series: HistorySeries): string {
   return [name, gpus].filter(Boolean).join(", ");
 }
 
-// A change of level, or (without one) what the two newest runs say before there can be one.
+// A change of level, of means or a drift, or what the two newest runs say before there can be one.
 export interface ToldChange {
   series: HistorySeries;
-  change: HistoryChange | null;
+  key: string; // among those of the series
   verdict: HistoryChange["verdict"];
   startedAt: string | null; // of the first run of it
+  seenAt: string | null; // of the last run that adds to it
+  amount: string; // the following in words
+  levels: string;
+  cause: string;
 }
+
+type Told = Omit<ToldChange, "series">;
 
 // The newest first; those of which no start is known at the end.
 export function toldChanges(history: History): ToldChange[] {
-  const all = history.series.flatMap((series) => {
-    const told: ToldChange[] = series.changes.map((change) => ({
-      series,
-      change,
-      verdict: change.verdict,
-      startedAt: series.runs[change.at]?.launched_at ?? null,
-    }));
-    if (series.newest === "slower" || series.newest === "faster") {
-      const startedAt = series.runs.at(-2)?.launched_at ?? null;
-      told.push({ series, change: null, verdict: series.newest, startedAt });
-    }
-    return told;
-  });
-  const timeOf = ({ startedAt }: ToldChange) => (startedAt ? Date.parse(startedAt) : -Infinity);
+  const all = history.series.flatMap((series) =>
+    [
+      ...series.changes.map((change) => toldChange(series, change)),
+      ...series.mean_changes.map((change) => toldMeanChange(series, change)),
+      ...(series.drift ? [toldDrift(series, series.drift)] : []),
+      ...toldNewest(series),
+    ].map((told): ToldChange => ({ series, ...told })),
+  );
+  const timeOf = ({ seenAt }: ToldChange) => (seenAt ? Date.parse(seenAt) : -Infinity);
   return all.sort((a, b) => timeOf(b) - timeOf(a) || 0);
+}
+
+const startOf = ({ runs }: HistorySeries, at: number) => runs.at(at)?.launched_at ?? null;
+
+function toldChange(series: HistorySeries, change: HistoryChange): Told {
+  const startedAt = startOf(series, change.at);
+  return {
+    key: `change ${change.run_id}`,
+    verdict: change.verdict,
+    startedAt,
+    seenAt: startedAt,
+    amount: amountWords(change),
+    levels: levelWords(change),
+    cause: causeWords(change),
+  };
+}
+
+function toldMeanChange(series: HistorySeries, change: HistoryMeanChange): Told {
+  const startedAt = startOf(series, change.at);
+  return {
+    key: `means ${change.run_id}`,
+    verdict: change.verdict,
+    startedAt,
+    seenAt: startedAt,
+    amount: meanAmountWords(change),
+    levels: meanLevelWords(change),
+    cause: causeWords(change),
+  };
+}
+
+function toldDrift(series: HistorySeries, drift: HistoryDrift): Told {
+  return {
+    key: `drift ${drift.run_id}`,
+    verdict: drift.verdict,
+    startedAt: startOf(series, drift.at),
+    seenAt: startOf(series, drift.last_at),
+    amount: driftAmountWords(drift),
+    levels: levelWords(drift),
+    cause: driftWords(series, drift),
+  };
+}
+
+function toldNewest(series: HistorySeries): Told[] {
+  const startedAt = startOf(series, -2);
+  const of = (verdict: HistorySeries["newest"], by: string, whose: string): Told[] =>
+    verdict !== "slower" && verdict !== "faster"
+      ? []
+      : [
+          {
+            key: `newest${by}`,
+            verdict,
+            startedAt,
+            seenAt: startedAt,
+            amount: `${verdict}${by}`,
+            levels: "",
+            cause:
+              `So say ${whose}, by more than noise explains; ` +
+              "more runs would make it sure.",
+          },
+        ];
+  return [
+    ...of(series.newest, "", "its two newest runs"),
+    ...of(series.newest_means, " by means", "the means of its two newest runs, over their medians"),
+  ];
 }
 
 // `days`: null for any time, which holds what has no known start, too.
 export function isWithin(told: ToldChange, days: number | null, nowMs: number): boolean {
   if (days === null) return true;
-  return told.startedAt !== null && nowMs - Date.parse(told.startedAt) <= days * kDayMs;
+  return told.seenAt !== null && nowMs - Date.parse(told.seenAt) <= days * kDayMs;
 }
 
 const configurations = (count: number) =>
   count === 1 ? "one configuration" : formatPlural(count, "configuration");
 
-const isTold = ({ newest, changes }: HistorySeries) => newest !== "unknown" || changes.length > 0;
+const isTold = ({ newest, changes, mean_changes }: HistorySeries) =>
+  newest !== "unknown" || changes.length > 0 || mean_changes.length > 0;
 
 // "Slower in the last 30 days: 1 of 12 configurations. Faster: none.", where some have too few runs
 // "… none of the 3 configurations that can be told; 9 have too few runs. Faster: none."
@@ -135,16 +207,51 @@ export function otherWindowsWords(history: History): string {
   );
 }
 
+type Moved = Pick<HistoryChange, "verdict" | "step_time_ratio">;
+
 // "4.1 % slower"
-export function amountWords({ verdict, step_time_ratio: ratio }: HistoryChange): string {
+export function amountWords({ verdict, step_time_ratio: ratio }: Moved): string {
   return ratio === null ? verdict : `${formatPercent(Math.abs(ratio - 1))} ${verdict}`;
 }
 
+export function driftAmountWords(drift: HistoryDrift): string {
+  return `${amountWords(drift)}, run by run`;
+}
+
+// "9.2 % slower by means"
+export function meanAmountWords(change: HistoryMeanChange): string {
+  const { verdict, mean_to_median_before: before, mean_to_median_after: after } = change;
+  const ratio = before === null || after === null ? null : after / before;
+  return `${amountWords({ verdict, step_time_ratio: ratio })} by means`;
+}
+
+type Levels = Pick<HistoryChange, "step_time_s_before" | "step_time_s_after">;
+
 // ", median step time 12.31 s to 12.82 s"; empty where a level is not known.
-export function levelWords(change: HistoryChange): string {
-  const { step_time_s_before: before, step_time_s_after: after } = change;
+export function levelWords(change: Levels): string {
+  return betweenWords("median", change.step_time_s_before, change.step_time_s_after);
+}
+
+export function meanLevelWords(change: HistoryMeanChange): string {
+  return betweenWords("mean", change.step_time_s_mean_before, change.step_time_s_mean_after);
+}
+
+function betweenWords(what: string, before: number | null, after: number | null): string {
   if (before === null || after === null) return "";
-  return `, median step time ${formatSeconds(before)} to ${formatSeconds(after)}`;
+  return `, ${what} step time ${formatSeconds(before)} to ${formatSeconds(after)}`;
+}
+
+// "Each run is 0.99 % slower than the one before, on average; it goes on to the newest run."
+export function driftWords({ runs }: HistorySeries, drift: HistoryDrift): string {
+  const each = drift.step_time_ratio_per_run;
+  const goesOn = drift.last_at + 1 === runs.length;
+  return (
+    (each === null
+      ? "It moves from run to run"
+      : `Each run is ${formatPercent(Math.abs(each - 1), 2)} ${drift.verdict} than the one before, ` +
+        "on average") +
+    `; ${goesOn ? "it goes on to the newest run" : `it ended at run ${drift.last_run_id}`}.`
+  );
 }
 
 export function differenceWords({ key, before, after }: HistoryChange["differences"][number]) {
@@ -153,7 +260,7 @@ export function differenceWords({ key, before, after }: HistoryChange["differenc
 }
 
 // What of the configuration changed with it; and what differs there, but within a level, too.
-export function causeWords({ differences }: HistoryChange): string {
+export function causeWords({ differences }: Pick<HistoryChange, "differences">): string {
   const words = (part: HistoryChange["differences"]) => part.map(differenceWords).join("; ");
   const parting = differences.filter((one) => one.parts_levels);
   const others = differences.filter((one) => !one.parts_levels);
@@ -173,12 +280,27 @@ const kNewest: Record<HistorySeries["newest"], string> = {
   steady: "The newest runs are on this level.",
   slower: "The two newest runs are slower than their level by more than noise explains.",
   faster: "The two newest runs are faster than their level by more than noise explains.",
+  drifting: "Its level drifts, and the newest runs go on with it.",
   unknown: "Too few runs since the last change to tell whether the newest are slower.",
 };
 
-export function newestWords({ newest, changes, runs }: HistorySeries): string {
+export function newestWords(series: HistorySeries): string {
+  const { newest_means: means } = series;
+  if (means !== "slower" && means !== "faster") return newestOfMedians(series);
+  return (
+    `${newestOfMedians(series)} By means, over their medians, the two newest are ${means} than ` +
+    "those before them by more than noise explains."
+  );
+}
+
+function newestOfMedians(series: HistorySeries): string {
+  const { newest, newest_means, changes, mean_changes, drift, runs } = series;
+  if (newest === "steady" && drift) return "The newest runs are where its drift ended.";
   if (newest === "steady" && changes.length === 0) {
-    return "Its level never changed, and the newest runs are on it.";
+    const means = mean_changes.length > 0 || newest_means === "slower" || newest_means === "faster";
+    return means
+      ? "The level of its medians never changed, and those of the newest runs are on it."
+      : "Its level never changed, and the newest runs are on it.";
   }
   if (newest !== "unknown") return kNewest[newest];
   if (changes.length > 0) return kNewest.unknown;

@@ -59,6 +59,26 @@ TEST(RepeatNoise, LeavesOutThatTheLevelOfAFewRunsChanged) {
   EXPECT_LT(deviation_of(noise), 0.005);
 }
 
+TEST(RepeatNoise, LeavesOutThatALevelDrifts) {
+  std::vector<double> values = level(20, 1.5, 0.0007);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] += 0.003 * static_cast<double>(i);
+  const RepeatNoise noise = noise_of_repeats(values);
+  EXPECT_EQ(noise.degrees_of_freedom, 18);
+  EXPECT_NEAR(deviation_of(noise), 0.0007, 1e-4);
+}
+
+// The runs between them are those that are compared.
+TEST(RepeatNoise, TakesADriftByThePlacesOfTheRuns) {
+  std::vector<double> values = level(14, 1.5, 0.0007);
+  std::vector<double> places;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    places.push_back(static_cast<double>(i < 7 ? i : i + 6));
+    values[i] += 0.003 * places[i];
+  }
+  EXPECT_LT(deviation_of(noise_of_repeats(values, places)), 0.001);
+  EXPECT_GT(deviation_of(noise_of_repeats(values)), 0.003);
+}
+
 TEST(RepeatNoise, BoundsAnOddRun) {
   std::vector<double> values = level(20, 1.5, 0.001);
   const double without = deviation_of(noise_of_repeats(values));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "parser/catalog/catalog.h"
@@ -219,6 +221,96 @@ TEST(RunHistory, KeepsClustersApart) {
   EXPECT_EQ(history[1].cluster, "selene");
   EXPECT_EQ(history[1].runs.size(), 12U);
   EXPECT_TRUE(history[0].changes.empty() && history[1].changes.empty());
+}
+
+std::vector<ComparedRun> creeping_runs(int count, double ratio_per_run, int steady = 0) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> noise(0, 0.0007);
+  std::vector<ComparedRun> runs;
+  for (int job = 1; job <= count; ++job) {
+    const double level = 5 * std::pow(ratio_per_run, std::max(0, job - 1 - steady));
+    runs.push_back(run_at(job, level * (1 + noise(random)), "25.12"));
+  }
+  return runs;
+}
+
+TEST(RunHistory, TellsALevelThatDrifts) {
+  for (const auto& [count, ratio] :
+       {std::pair{20, 1.01}, std::pair{12, 1.02}, std::pair{40, 1.003}, std::pair{14, 1.0015}}) {
+    const HistorySeries series = history_of(creeping_runs(count, ratio), {}, {}).at(0);
+    EXPECT_EQ(series.newest, NewestLevel::drifting) << ratio;
+    EXPECT_TRUE(series.changes.empty()) << ratio;
+    ASSERT_TRUE(series.drift) << ratio;
+    EXPECT_EQ(series.drift->from, 0U);
+    EXPECT_EQ(series.drift->to, series.runs.size() - 1);
+    EXPECT_NEAR(series.drift->before_s, 5, 0.01);
+    EXPECT_NEAR(series.drift->step_time_ratio, std::pow(ratio, count - 1), 0.003);
+    EXPECT_NEAR(series.drift->step_time_ratio_per_run, ratio, 2e-4);
+  }
+}
+
+TEST(RunHistory, TellsSinceWhenALevelDrifts) {
+  const HistorySeries series = history_of(creeping_runs(30, 1.01, 15), {}, {}).at(0);
+  ASSERT_TRUE(series.drift);
+  EXPECT_NEAR(static_cast<double>(series.drift->from), 15, 1);
+  EXPECT_NEAR(series.drift->step_time_ratio, std::pow(1.01, 14), 0.005);
+  EXPECT_EQ(series.newest, NewestLevel::drifting);
+}
+
+TEST(RunHistory, HoldsTheNewestRunsAgainstTheLineOfADrift) {
+  auto runs = creeping_runs(20, 1.003);
+  for (std::size_t i : {18U, 19U}) {
+    runs[i] = run_at(runs[i].id, 1.1 * runs[i].judgement.summary.step_time_s->median, "25.12");
+  }
+  EXPECT_EQ(history_of(runs, {}, {}).at(0).newest, NewestLevel::higher);
+}
+
+TEST(RunHistory, TellsAChangeAheadOfADriftByWhereThatBegins) {
+  auto runs = creeping_runs(40, 1.005, 20);
+  for (std::size_t i = 0; i < 20; ++i) {
+    runs[i] = run_at(runs[i].id, 1.5 * runs[i].judgement.summary.step_time_s->median, "25.12");
+  }
+  const HistorySeries series = history_of(runs, {}, {}).at(0);
+  ASSERT_EQ(series.changes.size(), 1U);
+  EXPECT_NEAR(series.changes[0].step_time_ratio, 1 / 1.5, 0.005);
+  ASSERT_TRUE(series.drift);
+  EXPECT_NEAR(series.drift->step_time_ratio, std::pow(1.005, 19), 0.01);
+}
+
+// Every fourth step takes 1.35 times as long: the median does not show it.
+TEST(RunHistory, TellsSlowStepsByMeans) {
+  const auto history_with_slow = [](std::size_t first_slow, std::size_t count) {
+    std::vector<ComparedRun> runs = creeping_runs(static_cast<int>(count), 1);
+    for (std::size_t i = first_slow; i < count; ++i) {
+      runs[i].judgement.summary.step_time_s->mean *= 1.09;
+      runs[i].configuration.set("release", "26.02", ConfigSource::llmb_config);
+    }
+    return history_of(runs, {}, {}).at(0);
+  };
+  const HistorySeries changed = history_with_slow(6, 12);
+  EXPECT_TRUE(changed.changes.empty());
+  EXPECT_EQ(changed.newest, NewestLevel::steady);
+  ASSERT_EQ(changed.mean_changes.size(), 1U);
+  EXPECT_EQ(changed.mean_changes[0].at, 6U);
+  EXPECT_NEAR(changed.mean_changes[0].ratio(), 1.09, 1e-6);
+  EXPECT_NEAR(changed.mean_changes[0].mean_after_s, 5.45, 0.01);
+  ASSERT_EQ(changed.mean_changes[0].differences.size(), 1U);
+  const HistorySeries steady = history_with_slow(12, 12);
+  EXPECT_TRUE(steady.mean_changes.empty());
+  EXPECT_EQ(steady.newest_means, NewestLevel::steady);
+}
+
+// Where slow steps come and go, two runs are no level yet.
+TEST(RunHistory, TellsTheNewestRunsByMeans) {
+  std::vector<ComparedRun> runs = creeping_runs(14, 1);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const double odd = i == 3 || i == 8 ? 0.1 : 0.004 * static_cast<double>(i % 3);
+    runs[i].judgement.summary.step_time_s->mean *= 1 + (i < 12 ? odd : 0.04);
+  }
+  const HistorySeries series = history_of(runs, {}, {}).at(0);
+  EXPECT_TRUE(series.mean_changes.empty());
+  EXPECT_EQ(series.newest_means, NewestLevel::higher);
+  EXPECT_EQ(series.newest, NewestLevel::steady);
 }
 
 TEST(RunHistory, TakesOneDigitOfPrintedStepTimesForRounding) {

@@ -1,6 +1,8 @@
 // /history on a real database.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
@@ -55,6 +57,28 @@ TEST_F(History, ShowsRunsInTimeAndWhereTheyChanged) {
   EXPECT_EQ(change["differences"][0]["after"], "25.07");
   EXPECT_TRUE(get_json("/api/v1/history", {{"gpu_count", "8"}})["series"].empty());
   get_detail("/api/v1/history", {{"gpu_count", "many"}}, 400);
+}
+
+TEST_F(History, TellsADriftByHowMuchAndSinceWhen) {
+  storage::RunId first = 0;
+  storage::RunId last = 0;
+  double step_time_s = 5;
+  for (int job = 1; job <= 12; ++job) {
+    last = add(job, step_time_s, "25.05");
+    if (job == 1) first = last;
+    step_time_s *= 1.02;
+  }
+  const Json series = get_json("/api/v1/history", {{"window", "11-44"}})["series"][0];
+  EXPECT_EQ(series["newest"], "drifting");
+  EXPECT_TRUE(series["changes"].empty());
+  EXPECT_TRUE(series["mean_changes"].empty());
+  const Json& drift = series["drift"];
+  EXPECT_EQ(drift["run_id"], first);
+  EXPECT_EQ(drift["last_run_id"], last);
+  EXPECT_EQ(drift["last_at"], 11);
+  EXPECT_EQ(drift["verdict"], "slower");
+  EXPECT_NEAR(drift["step_time_ratio"].get<double>(), std::pow(1.02, 11), 2e-3);
+  EXPECT_NEAR(drift["step_time_ratio_per_run"].get<double>(), 1.02, 2e-4);
 }
 
 // With its series, or apart where no run of its configuration counts.

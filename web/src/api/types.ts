@@ -90,6 +90,8 @@ export type PublishedPoint = ScalingSeries["published"][number];
 
 export type HistorySeries = History["series"][number];
 export type HistoryChange = HistorySeries["changes"][number];
+export type HistoryDrift = NonNullable<HistorySeries["drift"]>;
+export type HistoryMeanChange = HistorySeries["mean_changes"][number];
 
 export type FailurePeriod = Failures["periods"][number];
 export type FailureNode = Failures["nodes"][number];

@@ -75,8 +75,8 @@ export function HistoryPlot({ series, zone, summary }: Props) {
             y2={kHeight - kBottom}
           />
         )}
-        {plot.levels.map(({ from, to, value }) => (
-          <line key={from} class="level" x1={x(from)} x2={x(to)} y1={y(value)} y2={y(value)} />
+        {plot.levels.map(({ from, to, value, endValue }, level) => (
+          <line key={level} class="level" x1={x(from)} x2={x(to)} y1={y(value)} y2={y(endValue)} />
         ))}
         {plot.marks.map((mark) => (
           <Mark key={mark.number} mark={mark} x={x(mark.place)} />

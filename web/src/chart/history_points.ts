@@ -1,6 +1,6 @@
 // A configuration's history as a plot: runs at the time of their starts, the levels of their step
 // times, and the axis of these. Pure.
-import type { HistorySeries } from "../api/types";
+import type { HistoryDrift, HistorySeries } from "../api/types";
 import type { Zone } from "../format";
 import { kWhole, partOf } from "./plot_zoom";
 import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
@@ -16,7 +16,8 @@ export interface HistoryPoint {
 export interface HistoryLevel {
   from: number; // places
   to: number;
-  value: number; // seconds
+  value: number; // seconds, at `from`
+  endValue: number; // at `to`
 }
 
 export interface HistoryMark {
@@ -45,15 +46,31 @@ export function placesOf(runs: HistorySeries["runs"]): { places: number[]; isInT
   return { places: axis.map((at) => (span > 0 ? (at - first) / span : kMiddle)), isInTime };
 }
 
-function levelsOf({ changes }: HistorySeries, places: readonly number[]): HistoryLevel[] {
+function levelsOf(series: HistorySeries, places: readonly number[]): HistoryLevel[] {
+  const { changes, drift } = series;
   const begins = [0, ...changes.map(({ at }) => at)];
   const values = [changes[0]?.step_time_s_before, ...changes.map((one) => one.step_time_s_after)];
   return begins.flatMap((begin, level) => {
+    const isNewest = level === changes.length;
+    if (isNewest && drift) return driftOf(drift, begin, places);
     const value = values[level];
     const end = (begins[level + 1] ?? places.length) - 1;
     if (typeof value !== "number") return [];
-    return [{ from: places[begin] ?? 0, to: places[end] ?? 1, value }];
+    return [{ from: places[begin] ?? 0, to: places[end] ?? 1, value, endValue: value }];
   });
+}
+
+// From run to run, for it goes by these and not by time.
+function driftOf(drift: HistoryDrift, begin: number, places: readonly number[]): HistoryLevel[] {
+  const { at, last_at: last, step_time_s_before: before, step_time_ratio_per_run: each } = drift;
+  if (before === null || each === null) return [];
+  const value = (run: number) => before * each ** (Math.min(Math.max(run, at), last) - at);
+  return places.slice(begin + 1).map((to, step) => ({
+    from: places[begin + step] ?? 0,
+    to,
+    value: value(begin + step),
+    endValue: value(begin + step + 1),
+  }));
 }
 
 // Null where no run has a step time. A level is always on the scale; a single odd run need not be.
@@ -63,7 +80,7 @@ export function historyPlot(series: HistorySeries): HistoryPlotData | null {
   const levels = levelsOf(series, places);
   const steady = steadyRange(values, values);
   const inside = values.filter((value) => !isOffScale(value, steady));
-  const range = fullRange([...inside, ...levels.map(({ value }) => value)]);
+  const range = fullRange([...inside, ...levels.flatMap(({ value, endValue }) => [value, endValue])]);
   if (!range) return null;
   const points = series.runs.flatMap((run, at) => {
     const { step_time_s_median: value } = run;
@@ -94,11 +111,20 @@ export function within(plot: HistoryPlotData, { min: from, max: to }: Range): Hi
     marks: plot.marks.filter(isIn),
     levels: plot.levels
       .filter((level) => level.to >= from && level.from <= to)
-      .map((level) => ({
-        ...level,
-        from: Math.max(from, level.from),
-        to: Math.min(to, level.to),
-      })),
+      .map((level) => cut(level, from, to)),
+  };
+}
+
+function cut(level: HistoryLevel, from: number, to: number): HistoryLevel {
+  const span = level.to - level.from;
+  const rise = span > 0 ? (level.endValue - level.value) / span : 0;
+  const begin = Math.max(from, level.from);
+  const end = Math.min(to, level.to);
+  return {
+    from: begin,
+    to: end,
+    value: level.value + rise * (begin - level.from),
+    endValue: level.endValue - rise * (level.to - end),
   };
 }
 

@@ -5,10 +5,7 @@ import { fetchHistory, fetchRun } from "../api/client";
 import type { History, HistoryLeftOut, HistorySeries } from "../api/types";
 import { formatPlural } from "../format";
 import {
-  amountWords,
-  causeWords,
   isWithin,
-  levelWords,
   seriesName,
   seriesNames,
   otherWindowsWords,
@@ -302,7 +299,7 @@ function Changes({ history, told, nameOf, onSeek }: ChangesProps) {
         <ul class="findings">
           {within.map((one) => (
             <Change
-              key={`${sectionId(one.series)} ${one.change?.run_id}`}
+              key={`${sectionId(one.series)} ${one.key}`}
               told={one}
               name={nameOf(one.series)}
               onSeek={onSeek}
@@ -335,25 +332,22 @@ interface ChangeProps extends Pick<ChangesProps, "onSeek"> {
 }
 
 function Change({ told, name, onSeek }: ChangeProps) {
-  const { series, change, verdict, startedAt } = told;
+  const { series, verdict, startedAt } = told;
   return (
     <li>
       <a href={`#${sectionId(series)}`} onClick={() => onSeek(series)}>
         {name}
       </a>
       :{" "}
-      <b class={`told told-${verdict}`}>{change ? amountWords(change) : verdict}</b>
-      {change && levelWords(change)}
+      <b class={`told told-${verdict}`}>{told.amount}</b>
+      {told.levels}
       {startedAt && (
         <>
-          {change ? ", " : " "}
+          {told.levels ? ", " : " "}
           since <Instant at={startedAt} />
         </>
       )}
-      .{" "}
-      {change
-        ? causeWords(change)
-        : "So say its two newest runs, by more than noise explains; more runs would make it sure."}
+      . {told.cause}
     </li>
   );
 }

@@ -5,7 +5,17 @@ import type { HistorySeries } from "../api/types";
 import { HistoryPlot } from "../chart/history_plot";
 import { kPanZoomHint } from "../chart/pan_zoom";
 import { formatCount, formatNumber, formatPlural, kUnknown } from "../format";
-import { amountWords, causeWords, levelWords, newestWords, seriesName } from "../history_words";
+import {
+  amountWords,
+  causeWords,
+  driftAmountWords,
+  driftWords,
+  levelWords,
+  meanAmountWords,
+  meanLevelWords,
+  newestWords,
+  seriesName,
+} from "../history_words";
 import { LeftOutList } from "../parts/left_out";
 import { PlotCopies } from "../parts/plot_copies";
 import { Table } from "../parts/table";
@@ -43,21 +53,19 @@ export function HistorySection({ series, name }: { series: HistorySeries; name: 
         series={series}
         zone={zone.value}
         summary={
-          `Median step times of ${runs} of ${name}, with ${changes} of their level. ` +
+          `Median step times of ${runs} of ${name}, with ${changes} of their level` +
+          `${series.drift ? " and a drift" : ""}. ` +
           "The table below lists them."
         }
       />
       <p class="legend">
         <span>● median step time of a run</span>
-        {series.changes.length > 0 && (
-          <>
-            <span>━ level</span>
-            <span>▲ slower from here on, ▼ faster</span>
-          </>
-        )}
+        {(series.changes.length > 0 || series.drift) && <span>━ level</span>}
+        {series.changes.length > 0 && <span>▲ slower from here on, ▼ faster</span>}
         <span class="no-print">{kPanZoomHint}.</span>
       </p>
       {series.changes.length > 0 && <ChangeList series={series} />}
+      <Unmarked series={series} />
       <p class="window-note">{newestWords(series)}</p>
       <Runs series={series} name={name} />
       <Copies series={series} />
@@ -90,11 +98,51 @@ function ChangeList({ series }: { series: HistorySeries }) {
   );
 }
 
+// What has no mark in the plot: a drift is a line there, and means are not drawn.
+function Unmarked({ series }: { series: HistorySeries }) {
+  const { drift, mean_changes: means, runs } = series;
+  if (!drift && means.length === 0) return null;
+  const from = (run: number, at: number) => (
+    <>
+      , from <a href={measuredRunHref(run)}>run {run}</a> on (
+      <Instant at={runs[at]?.launched_at ?? null} />
+      ).{" "}
+    </>
+  );
+  return (
+    <ul class="findings unmarked">
+      {drift && (
+        <li>
+          <b class={`told told-${drift.verdict}`}>{driftAmountWords(drift)}</b>
+          {levelWords(drift)}
+          {from(drift.run_id, drift.at)}
+          {driftWords(series, drift)}
+        </li>
+      )}
+      {means.map((change) => (
+        <li key={change.run_id}>
+          <b class={`told told-${change.verdict}`}>{meanAmountWords(change)}</b>
+          {meanLevelWords(change)}
+          {from(change.run_id, change.at)}
+          Slow steps move the mean, and not the median. {causeWords(change)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 const kHeads = ["started", "run", "#job", "#step time, median, s", "#mean, s", "level"];
 
-function levelText(series: HistorySeries, at: number): string {
-  const change = series.changes.find((one) => one.at === at);
-  return change ? `${amountWords(change)} from here on` : "";
+function levelText({ changes, mean_changes, drift }: HistorySeries, at: number): string {
+  const change = changes.find((one) => one.at === at);
+  const means = mean_changes.find((one) => one.at === at);
+  return [
+    change && `${amountWords(change)} from here on`,
+    drift?.at === at && `drifts from here on, ${amountWords(drift)} in all`,
+    means && `${meanAmountWords(means)} from here on`,
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 function Runs({ series, name }: { series: HistorySeries; name: string }) {

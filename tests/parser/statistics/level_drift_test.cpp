@@ -1,0 +1,142 @@
+#include "parser/statistics/level_drift.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "parser/statistics/change_points.h"
+
+namespace llmb::parser {
+namespace {
+
+// Values about levels and lines; of the deviation 1.
+class DriftingSeries {
+ public:
+  std::vector<double> noise(std::size_t count, double dependence = 0) {
+    std::vector<double> values;
+    double value = normal_(random_);
+    while (values.size() < count) {
+      values.push_back(value);
+      value = dependence * value + std::sqrt(1 - dependence * dependence) * normal_(random_);
+    }
+    return values;
+  }
+  // By `slope` a value from `begin` on, until `end`.
+  std::vector<double> ramp(std::size_t count, double slope, std::size_t begin, std::size_t end) {
+    auto values = noise(count);
+    for (std::size_t i = begin; i < count; ++i) {
+      values[i] += slope * static_cast<double>(std::min(i, end) - begin);
+    }
+    return values;
+  }
+
+ private:
+  std::mt19937_64 random_{20261130};
+  std::normal_distribution<double> normal_;
+};
+
+std::optional<LevelDrift> drift_in(const std::vector<double>& values, double deviation_min = 0) {
+  std::vector<LinePoint> points;
+  for (const double value : values) points.push_back({static_cast<double>(points.size()), value});
+  return level_drift(points, change_points(values), deviation_min);
+}
+
+TEST(LevelDrift, IsToldByHowMuchAndFromWhereTo) {
+  DriftingSeries made;
+  for (const std::size_t count : {10, 20, 60}) {
+    const double slope = 40.0 / static_cast<double>(count - 1);
+    const auto drift = drift_in(made.ramp(count, slope, 0, count));
+    ASSERT_TRUE(drift) << count;
+    EXPECT_EQ(drift->begin, 0U);
+    EXPECT_EQ(drift->end, count - 1);
+    EXPECT_NEAR(drift->to.y - drift->from.y, 40, 4);
+    EXPECT_NEAR(drift->at(drift->to.x), drift->to.y, 1e-9);
+  }
+  const auto falling = drift_in(made.ramp(20, -2, 0, 20));
+  ASSERT_TRUE(falling);
+  EXPECT_LT(falling->to.y, falling->from.y);
+}
+
+TEST(LevelDrift, BeginsAndEndsWhereItDoes) {
+  DriftingSeries made;
+  const auto late = drift_in(made.ramp(40, 3, 19, 40));
+  ASSERT_TRUE(late);
+  EXPECT_NEAR(static_cast<double>(late->begin), 19, 2);
+  EXPECT_EQ(late->end, 39U);
+  EXPECT_NEAR(late->to.y - late->from.y, 60, 5);
+  const auto ended = drift_in(made.ramp(40, 3, 0, 24));
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->begin, 0U);
+  EXPECT_NEAR(static_cast<double>(ended->end), 24, 2);
+}
+
+TEST(LevelDrift, IsNotMovedByAnOddValue) {
+  DriftingSeries made;
+  auto values = made.ramp(20, 2, 0, 20);
+  values[18] += 200;
+  const auto drift = drift_in(values);
+  ASSERT_TRUE(drift);
+  EXPECT_NEAR(drift->to.y - drift->from.y, 38, 5);
+  auto steady = made.noise(20);
+  steady[18] += 200;
+  EXPECT_FALSE(drift_in(steady));
+}
+
+// A change comes first, and the new level drifts.
+TEST(LevelDrift, IsThatOfTheNewestLevel) {
+  DriftingSeries made;
+  auto values = made.ramp(40, 1, 20, 40);
+  for (std::size_t i = 0; i < 20; ++i) values[i] += 60;
+  const auto drift = drift_in(values);
+  ASSERT_TRUE(drift);
+  EXPECT_EQ(drift->level, 20U);
+}
+
+TEST(LevelDrift, IsNotALevelThatChanges) {
+  DriftingSeries made;
+  for (const double change : {10.0, 30.0}) {
+    for (const std::size_t at : {4, 10, 15}) {
+      auto values = made.noise(20);
+      for (std::size_t i = at; i < values.size(); ++i) values[i] += change;
+      EXPECT_FALSE(drift_in(values)) << change << " at " << at;
+    }
+  }
+  auto stairs = made.noise(24);
+  for (std::size_t i = 0; i < stairs.size(); ++i) stairs[i] += 20.0 * static_cast<double>(i / 8);
+  EXPECT_FALSE(drift_in(stairs));
+}
+
+TEST(LevelDrift, IsNoneOfFewValuesOrWithinTheirRounding) {
+  const std::vector<double> few = {1, 2, 3, 4, 5, 6, 7};
+  EXPECT_FALSE(drift_in(few));
+  EXPECT_FALSE(drift_in({}));
+  EXPECT_FALSE(drift_in(std::vector<double>(30, 2.5)));
+  std::vector<double> creeping;
+  for (int i = 0; i < 20; ++i) creeping.push_back(0.01 * i);
+  EXPECT_TRUE(drift_in(creeping));
+  EXPECT_FALSE(drift_in(creeping, 0.1));
+}
+
+TEST(LevelDrift, IsSeldomFoundWhereNothingDrifts) {
+  constexpr int kSeries = 300;
+  DriftingSeries made;
+  for (const auto& [dependence, change, allowed] :
+       {std::tuple{0.0, 0.0, 0.01}, std::tuple{0.5, 0.0, 0.02}, std::tuple{0.0, 5.0, 0.02},
+        std::tuple{0.5, 5.0, 0.04}}) {
+    for (const std::size_t count : {10, 15, 40}) {
+      int found = 0;
+      for (int i = 0; i < kSeries; ++i) {
+        auto values = made.noise(count, dependence);
+        for (std::size_t at = count / 2; at < count; ++at) values[at] += change;
+        found += drift_in(values) ? 1 : 0;
+      }
+      EXPECT_LE(static_cast<double>(found) / kSeries, allowed)
+          << count << " values, AR(1) " << dependence << ", a change by " << change;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace llmb::parser
