@@ -7,6 +7,7 @@
 
 #include "parser/foundation/name_table.h"
 #include "parser/foundation/parse_number.h"
+#include "parser/layout/llmb_config.h"
 
 namespace llmb::parser {
 namespace {
@@ -54,6 +55,22 @@ bool any_source_says(const RunConfiguration& configuration, std::string_view key
                      [&](const ConfigValue& value) { return value.value == wanted; });
 }
 
+// What llmb-config says was changed of the model beside what tables state, but for how long and
+// from which seed it trains, and for data parallelism, which follows: "hidden_size=4096, …".
+std::string other_overrides(const RunConfiguration& configuration) {
+  constexpr std::array<std::string_view, 6> kOfNoRow = {"steps", "max_steps", "train_iters",
+                                                        "seed",  "dp",        "data_parallel_size"};
+  std::string text;
+  const auto& all = configuration.all();
+  for (auto entry = all.lower_bound(kModelOverrides);
+       entry != all.end() && entry->first.starts_with(kModelOverrides); ++entry) {
+    const std::string name = name_of_override(entry->first);
+    if (std::find(kOfNoRow.begin(), kOfNoRow.end(), name) != kOfNoRow.end()) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, entry->second.front().value);
+  }
+  return text;
+}
+
 // What the run says of its layout, read once for all rows. "none" in a name does the same as 1.
 struct RunLayout {
   struct Figure {
@@ -64,10 +81,12 @@ struct RunLayout {
   std::optional<std::int64_t> node_count;
   // Its log or its launcher says so; a name of the 2024 tree says nemo of any run.
   bool is_of_step_runner = false;
+  std::string overrides;  // beside these figures
 
   explicit RunLayout(const RunConfiguration& configuration)
       : node_count(hardware_count(configuration.value("node_count").value_or(""))),
-        is_of_step_runner(any_source_says(configuration, "framework", kStepRunnerFramework)) {
+        is_of_step_runner(any_source_says(configuration, "framework", kStepRunnerFramework)),
+        overrides(other_overrides(configuration)) {
     for (std::size_t i = 0; i < figures.size(); ++i) {
       Figure& figure = figures[i];
       figure.text = configuration.value(kLayoutKeys[i]);
@@ -91,6 +110,7 @@ class RowComparison {
     compare_scale(catalog);
     compare_batch();
     compare_layout();
+    compare_overrides();
   }
 
   // A row of another machine or scale is further off than one with another batch, which may be that
@@ -178,6 +198,14 @@ class RowComparison {
         return RecipeMismatch{key, *figure.text, source_of(key), std::to_string(*expected[i])};
       });
     }
+  }
+
+  // A run that says it is a proxy is compared with no published result, whatever makes it one.
+  void compare_overrides() {
+    if (layout_.overrides.empty() || match_.is_stated_proxy) return;
+    add(kFigure, [&] {
+      return RecipeMismatch{"model_overrides", layout_.overrides, "llmb_config", "none"};
+    });
   }
 
   const RunEvidence& run_;

@@ -160,7 +160,6 @@ void restore_checkpoints(StateReader& state, LogFacts& facts) {
 
 const StepSample& StepLedger::add(StepSample sample) {
   refuse_impossible_time(sample);
-  leave_out_unended(sample);
   const bool is_printed_again = newest_ && sample.iteration == newest_->iteration &&
                                 prints_the_same(sample, newest_as_added());
   if (is_printed_again) return *newest_;
@@ -207,10 +206,6 @@ void StepLedger::refuse_impossible_time(StepSample& sample) {
   if (!sample.step_time_s || !is_impossible_time(*sample.step_time_s)) return;
   refuse_line(LineRefusal::step_time_impossible);
   if (*sample.step_time_s <= 0) sample.step_time_s.reset();
-}
-
-void StepLedger::leave_out_unended(StepSample& sample) {
-  if (newest_ && unended_.leave_out(sample, *newest_)) refuse_line(LineRefusal::fields_cut_off);
 }
 
 // An optimizer that took a NaN gradient has NaN losses from then on. Where the next step is finite

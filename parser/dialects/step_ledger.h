@@ -11,7 +11,6 @@
 #include "parser/dialects/line_refusal.h"
 #include "parser/dialects/state_text.h"
 #include "parser/dialects/step_marks.h"
-#include "parser/dialects/unended_number.h"
 #include "parser/log_facts.h"
 #include "parser/step_sample.h"
 
@@ -61,12 +60,8 @@ class StepLedger {
   // Nothing happens where the key was stated before.
   void add_stated(StatedValue value);
   void see_nccl_trace() { facts_.nccl_trace_seen = true; }
-  // The log ends within a line, with this number: of a step that ends with it, it is left out where
-  // it may be cut.
-  void see_unended(const UnendedNumber& number) {
-    unended_ = number;
-    log_ends_within_ = true;
-  }
+  // The line that is read next is the log's last one, and no newline ends it.
+  void see_unended_line() { log_ends_within_ = true; }
   // Within the line that is being read: that it lacks its end is no fault of it.
   bool log_ends_within() const { return log_ends_within_; }
   // A line that looked like a step cannot be read as one.
@@ -88,7 +83,6 @@ class StepLedger {
   void forget_scripts();
   bool was_survived(const LogEvent& earlier, const LogEvent& event) const;
   void refuse_impossible_time(StepSample& sample);
-  void leave_out_unended(StepSample& sample);
   void count_nan(const StepSample& sample);
   void forgive_skipped_steps(const StepSample& next);
   void give_out(const StepSample& sample);
@@ -106,8 +100,7 @@ class StepLedger {
   // The newest steps one after the other that count as NaN by their gradient norm alone.
   std::int64_t nan_gradients_ = 0;
   StepMarks marks_;
-  UnendedNumber unended_;  // no part of the state, as the next: with them reading is over
-  bool log_ends_within_ = false;
+  bool log_ends_within_ = false;  // no part of the state: with it reading is over
   std::int64_t step_count_ = 0;
   std::int64_t failures_kept_ = 0;
   std::uint64_t newest_start_offset_ = 0;  // of a line that a program prints when it begins

@@ -1,64 +1,81 @@
 #include "parser/dialects/unended_number.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <cmath>
 
-#include "parser/foundation/parse_number.h"
 #include "parser/foundation/text.h"
 
 namespace llmb::parser {
 namespace {
 
-// Seconds are printed as such or as milliseconds.
-constexpr std::array kFactors = {1.0, 1e3};
+constexpr std::size_t kNameBytes = 16;
+constexpr std::size_t kNumberBytesMax = 32;
 
-PrintedDigits digits_of(std::string_view number) {
-  PrintedDigits digits;
-  bool is_behind_point = false;
-  for (const char c : number) {
-    if (c == '.') is_behind_point = true;
-    if (!is_digit(c) || (c == '0' && digits.all == 0)) continue;
-    ++digits.all;
-    if (is_behind_point) ++digits.behind_point;
-  }
-  return digits;
+// Of a number, its sign, exponent, suffix and unit: "1.61e+03", "2,714", "1.19K", "68.57Gi".
+bool is_of_number(char c) {
+  return is_name_byte(c) || c == ',' || c == '+' || c == '%';
 }
 
-// Without what a double adds to a number that was printed with fewer.
-PrintedDigits digits_of(double value) {
-  return digits_of(fmt::format("{:.9g}", value));
+// Where the number begins that `line` ends with; its length where it ends with none.
+std::size_t begin_of_last_number(std::string_view line) {
+  std::size_t begin = line.size();
+  while (begin > 0 && is_of_number(line[begin - 1])) --begin;
+  const std::size_t first = line.find_first_not_of("+-.", begin);
+  return first != std::string_view::npos && is_digit(line[first]) ? begin : line.size();
+}
+
+// "0.0271" -> "0.0999": how long, where the point stands, and how small.
+char form_of(char c, bool is_behind_zeros) {
+  return is_digit(c) && (is_behind_zeros || c != '0') ? '9' : c;
+}
+
+// The end of the name that stands before the number, and the number's form.
+void describe(std::string_view line, std::size_t begin, std::string& into) {
+  const std::size_t name_begin = begin - std::min(begin, kNameBytes);
+  into.assign(line.substr(name_begin, begin - name_begin));
+  bool is_behind_zeros = false;
+  for (const char c : line.substr(begin)) {
+    const char form = form_of(c, is_behind_zeros);
+    is_behind_zeros = is_behind_zeros || form == '9';
+    into += form;
+  }
+}
+
+bool may_go_on(std::string_view number) {
+  return std::all_of(number.begin(), number.end(),
+                     [](char c) { return is_digit(c) || c == '-' || c == '+'; });
 }
 
 }  // namespace
 
-UnendedNumber::UnendedNumber(std::string_view line) {
-  const auto is_of_number = [](char c) { return is_digit(c) || c == '.'; };
-  const auto begin = std::find_if_not(line.rbegin(), line.rend(), is_of_number).base();
-  const std::string_view number = line.substr(static_cast<std::size_t>(begin - line.begin()));
-  const std::string_view whole =
-      number.ends_with('.') ? number.substr(0, number.size() - 1) : number;
-  value_ = parse_number<double>(whole);
-  digits_ = digits_of(number);
+void UnendedNumber::see(std::string_view line) {
+  const std::size_t begin = begin_of_last_number(line);
+  if (begin == line.size() || line.size() - begin > kNumberBytesMax) return;
+  describe(line, begin, endings_.at(next_));
+  next_ = (next_ + 1) % kLinesMax;
 }
 
-bool UnendedNumber::may_be_cut(const std::optional<double>& value,
-                               const std::optional<double>& before) const {
-  if (!value_ || !value || !before) return false;
-  return std::any_of(kFactors.begin(), kFactors.end(), [&](double factor) {
-    const bool is_this = std::abs(*value * factor - *value_) <= 1e-9 * std::abs(*value_);
-    return is_this && digits_.are_fewer_than(digits_of(*before * factor));
-  });
+std::string_view UnendedNumber::whole_part(std::string_view line) const {
+  const std::size_t begin = begin_of_last_number(line);
+  const std::string_view without = line.substr(0, begin);
+  if (begin == line.size() || may_go_on(line.substr(begin))) return without;
+  std::string ending;
+  describe(line, begin, ending);
+  const std::string_view name = std::string_view(ending).substr(0, std::min(begin, kNameBytes));
+  const bool has_like = std::find(endings_.begin(), endings_.end(), ending) != endings_.end();
+  const bool has_longer =
+      std::any_of(endings_.begin(), endings_.end(), [&](const std::string& other) {
+        return other.size() > ending.size() && other.starts_with(name);
+      });
+  return has_like && !has_longer ? line : without;
 }
 
-bool UnendedNumber::leave_out(StepSample& sample, const StepSample& before) const {
-  const bool has_cut_time = may_be_cut(sample.step_time_s, before.step_time_s);
-  const bool has_cut_tflops = may_be_cut(sample.tflops_per_gpu, before.tflops_per_gpu);
-  if (has_cut_time) sample.step_time_s.reset();
-  if (has_cut_tflops) sample.tflops_per_gpu.reset();
-  return has_cut_time || has_cut_tflops;
+void UnendedNumber::save(StateWriter& state) const {
+  for (std::size_t i = 0; i < kLinesMax; ++i) state.text(endings_.at((next_ + i) % kLinesMax));
+}
+
+void UnendedNumber::restore(StateReader& state) {
+  next_ = 0;
+  for (std::string& ending : endings_) ending = state.text();
 }
 
 }  // namespace llmb::parser

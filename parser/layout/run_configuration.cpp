@@ -29,6 +29,11 @@ bool agree(std::string_view key, std::string_view left, std::string_view right) 
   return key == "dtype" && (refines(left, right) || refines(right, left));
 }
 
+// The catalog has these in lower case, and no two of them differ by case alone.
+bool is_case_free(std::string_view key) {
+  return key == "gpu_type" || key == "dtype" || key == "model_size";
+}
+
 void order_best_first(std::string_view key, std::vector<ConfigValue>& values) {
   std::sort(values.begin(), values.end(),
             [](const ConfigValue& a, const ConfigValue& b) { return a.source < b.source; });
@@ -57,6 +62,7 @@ std::optional<ConfigSource> config_source_from_name(std::string_view text) {
 
 void RunConfiguration::set(std::string key, std::string value, ConfigSource source) {
   if (value.empty()) return;
+  if (is_case_free(key)) value = lower(value);
   const auto entry = values_.try_emplace(std::move(key)).first;
   std::vector<ConfigValue>& values = entry->second;
   std::erase_if(values, [&](const ConfigValue& there) { return there.source == source; });

@@ -33,7 +33,8 @@ struct ConfigValue {
 class RunConfiguration {
  public:
   // Adds a value beside those of other sources; the same source's earlier value is replaced.
-  // Empty values say nothing and are not kept.
+  // Empty values say nothing and are not kept; gpu_type, dtype and model_size are kept in lower
+  // case, as the catalog names them.
   void set(std::string key, std::string value, ConfigSource source);
   // The same where no source has a value of that key.
   void fill_in(const std::string& key, const std::string& value, ConfigSource source);

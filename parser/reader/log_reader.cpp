@@ -29,7 +29,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-29";
+constexpr std::string_view kStateVersion = "llmb-log-reader-30";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -76,7 +76,8 @@ struct LogReader::Impl {
   std::size_t read_run(std::string_view lines) {
     return nccl.is_empty() ? 0 : nccl.read_run(lines);
   }
-  void offer(const Record& record);
+  void offer(const Record& record, std::string_view printed);
+  Record whole_part(const Record& record) const;
   void read_failures(const Record& record, std::string_view raw);
   void look_back(const Record& head, std::string_view raw);
   void read_aftermath(const Record& record);
@@ -91,7 +92,7 @@ struct LogReader::Impl {
   }
   // `line` holds NcclTraceReader::kLiteral.
   NcclTraceReader::Outcome read_nccl_trace(std::string_view line);
-  void keep_refused(const Record& record, const RefusalCounts& before);
+  void keep_refused(std::uint64_t offset, std::string_view printed, const RefusalCounts& before);
   void choose(std::size_t reader);
   void save_probe(StateWriter& state) const;
   void restore_probe(StateReader& state);
@@ -109,6 +110,7 @@ struct LogReader::Impl {
   RankReportReader ranks;
   TracebackReader tracebacks;
   Aftermath aftermath;
+  UnendedNumber unended;
   // All dialects until one yields a step; then that one alone.
   std::vector<std::unique_ptr<DialectReader>> readers = make_dialect_readers();
   bool is_chosen = false;
@@ -156,14 +158,16 @@ void LogReader::Impl::read_words(const Line& line) {
   const Record record{clean_line(line.bytes, scratch), line.offset};
   if (has_lost_bytes(line, record.text)) wanted.find_in(record.text, found);
   const std::int64_t steps_before = ledger.step_count();
-  offer(record);
+  // What follows of failures is told by the line's words, which stay as they are.
+  const Record whole = ledger.log_ends_within() ? whole_part(record) : record;
+  offer(whole, record.text);
   if (aftermath.wants_every_line() && ledger.step_count() != steps_before) {
     aftermath.end();
     filter.hand_on_every_line(wants_every_line());
   }
   read_failures(record, line.bytes);
   if (has_signs(wanted.of_checkpoints())) {
-    if (const auto checkpoint = read_checkpoint(record, signs)) {
+    if (const auto checkpoint = read_checkpoint(whole, signs)) {
       ledger.add_checkpoint(*checkpoint);
       if (checkpoint->kind == CheckpointEvent::Kind::load)
         ledger.add_event(failure_of_line(record, line.bytes, kStarted));
@@ -174,14 +178,18 @@ void LogReader::Impl::read_words(const Line& line) {
       ledger.see_interruption(*sign, record.offset);
     }
   }
-  if (found.intersects(wanted.of_rank_reports())) ranks.read(record, line.bytes.size());
+  if (found.intersects(wanted.of_rank_reports())) ranks.read(whole, line.bytes.size());
   if (found.intersects(wanted.of_stated_configuration())) {
-    for (StatedValue& value : read_stated_configuration(record)) {
+    for (StatedValue& value : read_stated_configuration(whole)) {
       // Other values are echoed by scripts, too.
       if (value.key == "gpu_count") ledger.add_event(failure_of_line(record, line.bytes, kStarted));
       ledger.add_stated(std::move(value));
     }
   }
+}
+
+Record LogReader::Impl::whole_part(const Record& record) const {
+  return {unended.whole_part(record.text), record.offset};
 }
 
 void LogReader::Impl::read_failures(const Record& record, std::string_view raw) {
@@ -245,23 +253,31 @@ NcclTraceReader::Outcome LogReader::Impl::read_nccl_trace(std::string_view line)
   return outcome;
 }
 
-void LogReader::Impl::offer(const Record& record) {
+// `printed`: the record as the log has it, where a number at its end was left out.
+void LogReader::Impl::offer(const Record& record, std::string_view printed) {
+  const std::int64_t steps_before = ledger.step_count();
+  bool is_seen = false;
   for (std::size_t i = 0; i < readers.size(); ++i) {
     if (!found.intersects(wanted.of_dialect(is_chosen ? chosen_index : i))) continue;
+    if (!std::exchange(is_seen, true)) unended.see(record.text);
     const RefusalCounts before = ledger.refusals();
     readers[i]->read(record, ledger);
-    if (ledger.refusals() != before) keep_refused(record, before);
+    const bool is_cut_step =
+        record.text.size() < printed.size() && ledger.step_count() > steps_before;
+    if (is_cut_step && ledger.refusals() == before) ledger.refuse_line(LineRefusal::fields_cut_off);
+    if (ledger.refusals() != before) keep_refused(record.offset, printed, before);
     if (!is_chosen && ledger.step_count() > 0) return choose(i);
   }
 }
 
-void LogReader::Impl::keep_refused(const Record& record, const RefusalCounts& before) {
+void LogReader::Impl::keep_refused(std::uint64_t offset, std::string_view printed,
+                                   const RefusalCounts& before) {
   for (std::size_t i = 0; i < kLineRefusalCount; ++i) {
     std::vector<RefusedLine>& samples = refused[i];
     if (ledger.refusals()[i] == before[i] || samples.size() == kRefusedSamplesMax) continue;
     // Several readers may refuse one line, until a dialect is chosen.
-    if (!samples.empty() && samples.back().offset == record.offset) continue;
-    samples.push_back({record.offset, std::string(record.text.substr(0, kRefusedBytesMax))});
+    if (!samples.empty() && samples.back().offset == offset) continue;
+    samples.push_back({offset, std::string(printed.substr(0, kRefusedBytesMax))});
   }
 }
 
@@ -331,7 +347,7 @@ void LogReader::feed(std::string_view bytes) {
 void LogReader::finish() {
   if (impl_->is_passed_over()) return;
   impl_->filter.finish([this](const Line& line) {
-    impl_->ledger.see_unended(UnendedNumber(line.bytes));
+    impl_->ledger.see_unended_line();
     impl_->read_line(line);
   });
   for (std::size_t i = 0; i < impl_->readers.size(); ++i) {
@@ -379,6 +395,7 @@ std::string LogReader::save_state() const {
   impl_->ranks.save(state);
   impl_->tracebacks.save(state);
   impl_->aftermath.save(state);
+  impl_->unended.save(state);
   state.text(impl_->is_chosen ? std::string() : impl_->recent.before(impl_->committed_offset()));
   state.boolean(impl_->is_chosen);
   state.unsigned_integer(impl_->readers.size());
@@ -407,6 +424,7 @@ Result<LogReader> LogReader::restore(std::string_view text) {
   impl.ranks.restore(state);
   impl.tracebacks.restore(state);
   impl.aftermath.restore(state);
+  impl.unended.restore(state);
   impl.recent = RecentBytes(offset, state.text());
   impl.filter.hand_on_every_line(impl.wants_every_line());
   impl.lines_too_long_before = impl.ledger.facts().lines_too_long;

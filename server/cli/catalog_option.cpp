@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "parser/catalog/catalog_loader.h"
+#include "parser/foundation/text.h"
 
 namespace llmb::cli {
 
@@ -42,6 +43,7 @@ CLI::Option* add_left_open_gpu_option(CLI::App& command, std::string& value) {
   return command
       .add_option("--gpu-type", value,
                   "The GPU of logs whose llmb-config and name say none: h100, gb200 …")
+      ->transform([](const std::string& gpu_type) { return parser::lower(gpu_type); })
       ->type_name("GPU");
 }
 

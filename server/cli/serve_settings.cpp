@@ -1,4 +1,5 @@
 #include "server/cli/serve_settings.h"
+#include "parser/foundation/text.h"
 #include "server/http/server_options.h"
 #include "storage/database_place.h"
 
@@ -15,8 +16,9 @@ ingest::RootOptions root_of(const ConfigurationReader& reader, const YAML::Node&
       node, "an entry of roots",
       {{"path", [&](const YAML::Node& value) { root.path = reader.path(value, "path"); }},
        {"cluster", [&](const YAML::Node& value) { root.cluster = reader.text(value, "cluster"); }},
-       {"gpu_type",
-        [&](const YAML::Node& value) { root.gpu_type = reader.text(value, "gpu_type"); }}});
+       {"gpu_type", [&](const YAML::Node& value) {
+          root.gpu_type = parser::lower(reader.text(value, "gpu_type"));
+        }}});
   if (root.path.empty()) reader.complain(node.Mark(), "an entry of roots has no 'path'");
   return root;
 }

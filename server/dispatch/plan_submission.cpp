@@ -7,6 +7,7 @@
 #include <set>
 
 #include "parser/foundation/nearest_word.h"
+#include "parser/foundation/text.h"
 #include "server/dispatch/checkpoint_to_load.h"
 #include "server/dispatch/container.h"
 #include "server/dispatch/document_words.h"
@@ -140,6 +141,7 @@ class Planner {
     wanted().workload = workload->workload;
     defaults_ = &catalog_.launch_defaults(workload->workload);
     default_to(wanted().model_size, "model_size", defaults_->model_size, kOfDocument);
+    wanted().model_size = parser::lower(wanted().model_size);
     std::set<std::string> sizes;
     std::set<std::string> documents;
     for (const Recipe& recipe : catalog_.recipes) {
@@ -186,6 +188,7 @@ class Planner {
       }
     }
     default_to(wanted().gpu_type, "gpu_type", settings_.gpu_type, kOfCluster);
+    wanted().gpu_type = parser::lower(wanted().gpu_type);
     if (gpu_types.size() == 1) {
       default_to(wanted().gpu_type, "gpu_type", *gpu_types.begin(), "the only one with a recipe");
     }
@@ -215,6 +218,7 @@ class Planner {
   // has it, else the row's first.
   Result<void> choose_dtype() {
     default_to(wanted().dtype, "dtype", defaults_->dtype, kOfDocument);
+    wanted().dtype = parser::lower(wanted().dtype);
     if (!wanted().dtype.empty()) return {};
     const Recipe* row = nullptr;
     for (const Recipe* recipe : of_model_) {

@@ -38,6 +38,18 @@ Json field_json(const std::optional<T>& value) {
 }
 
 template <typename T>
+bool is_known(const std::optional<T>& value) {
+  return value.has_value();
+}
+bool is_known(const std::string& text) {
+  return !text.empty();
+}
+template <typename T>
+bool is_known(const T& /*value*/) {
+  return true;
+}
+
+template <typename T>
 void add_cell_of(CsvLine& line, const T& value) {
   if constexpr (std::is_integral_v<T>) {
     line.add(static_cast<std::int64_t>(value));
@@ -50,16 +62,24 @@ void add_cell_of(CsvLine& line, const std::optional<T>& value) {
   value ? add_cell_of(line, *value) : line.add_empty();
 }
 
-Json step_json(const parser::StepSample& sample) {
+// A field that the log prints as NaN, or as infinite, is there as null.
+Json step_json(const parser::StepSample& sample, bool with_unknown) {
   Json json;
   parser::for_each_step_field([&](const auto& field) {
     if (field.column == parser::StepColumn::never) return;
-    Json value = field_json(sample.*field.member);
-    if (value.is_string() && value.get_ref<const std::string&>().empty()) value = nullptr;
-    json[std::string(field.name)] = std::move(value);
+    const auto& value = sample.*field.member;
+    if (is_known(value)) {
+      json[std::string(field.name)] = field_json(value);
+    } else if (with_unknown) {
+      json[std::string(field.name)] = nullptr;
+    }
   });
   const std::string interruptions = parser::interruption_text(sample);
-  json["interruptions"] = interruptions.empty() ? Json(nullptr) : Json(interruptions);
+  if (!interruptions.empty()) {
+    json["interruptions"] = interruptions;
+  } else if (with_unknown) {
+    json["interruptions"] = nullptr;
+  }
   return json;
 }
 
@@ -70,7 +90,7 @@ ExportLines ExportLines::of_runs(LineFormat format) {
 }
 
 ExportLines ExportLines::of_steps(LineFormat format) {
-  return {format, step_json(parser::StepSample())};
+  return {format, step_json(parser::StepSample(), true)};
 }
 
 ExportLines::ExportLines(LineFormat format, const Json& example) : format_(format) {
@@ -118,11 +138,7 @@ void ExportLines::add_step_row(const parser::StepSample& sample) {
 
 void ExportLines::add_step(const parser::StepSample& sample) {
   if (format_ == LineFormat::csv) return add_step_row(sample);
-  const Json json = step_json(sample);
-  Json used;
-  for (const auto& item : json.items()) {
-    if (!item.value().is_null()) used[item.key()] = item.value();
-  }
+  Json used = step_json(sample, false);
   for (const auto& [name, value] : sample.extra_fields) {
     if (!parser::is_step_mark(name)) used["extra_fields"][name] = number(value);
   }

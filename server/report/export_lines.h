@@ -25,7 +25,8 @@ class ExportLines {
 
   void add_run(const storage::RunRecord& run, const RootPaths& roots,
                std::optional<storage::RunId> original);
-  // CSV has the fields that every log may have; NDJSON those that the step has, the log's own too.
+  // CSV has the fields that every log may have; NDJSON those that the step has, the log's own too,
+  // of which JSON has null for NaN and infinity.
   void add_step(const parser::StepSample& sample);
 
   std::size_t line_count() const { return line_count_; }

@@ -3,6 +3,8 @@
 #include <ostream>
 #include <string_view>
 
+#include "parser/statistics/run_identity.h"
+#include "parser/statistics/run_marks.h"
 #include "server/report/csv_line.h"
 #include "server/report/report.h"
 
@@ -13,6 +15,11 @@ constexpr std::string_view kCsvHeader =
     "path,experiment,launched_at,account,job_id,retry,dialect,status,status_reason,window,"
     "window_is_whole,iterations_missing_in_window,segment,segment_count,last_iteration,"
     "declared_last_iteration,step_count";
+// What runs.csv of the API has besides, by its names: behind the others, whose places scripts know.
+constexpr std::string_view kSelectingColumns =
+    "workload,model_size,dtype,gpu_type,gpu_count,release,cluster,launch_id,is_profiled,is_traced,"
+    "failure_cause,window_source,window_interruptions,is_function_check,has_run_all_steps,"
+    "size_bytes";
 constexpr std::string_view kStatisticsFields[] = {
     "count", "mean", "stddev_population", "stddev_sample", "median", "min", "max", "p95"};
 
@@ -45,6 +52,32 @@ void add_metrics(CsvLine& line, const parser::DerivedMetrics& metrics) {
   line.add(std::string_view(metrics.mfu.value ? metrics.mfu.formula : ""));
 }
 
+void add_flag(CsvLine& line, bool value) {
+  line.add(std::string_view(value ? "true" : "false"));
+}
+
+void add_selecting(CsvLine& line, const ReportedRun& run) {
+  const parser::RunConfiguration& configuration = run.run_path.configuration;
+  const parser::RunSummary& summary = run.judgement.summary;
+  const auto identity = parser::identity_of(run.judgement.match, configuration);
+  for (const std::string* const name :
+       {&identity.workload, &identity.model_size, &identity.dtype, &identity.gpu_type}) {
+    line.add(*name);
+  }
+  line.add(identity.gpu_count);
+  line.add(configuration.value("release"));
+  line.add(configuration.value("cluster"));
+  line.add(run.run_path.launch_id);
+  add_flag(line, run.is_profiled);
+  add_flag(line, parser::is_traced(run.facts.nccl_trace_seen, configuration));
+  line.add(summary.failure_cause);
+  line.add(run.judgement.window_source);
+  line.add(summary.window_interruptions);
+  add_flag(line, summary.is_function_check);
+  add_flag(line, parser::has_run_all_steps(summary));
+  line.add(static_cast<std::int64_t>(run.size_bytes));
+}
+
 void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
   const parser::RunPath& path = run.run_path;
   const parser::RunSummary& summary = run.judgement.summary;
@@ -60,7 +93,7 @@ void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
   line.add(run_status_name(summary.status));
   line.add(summary.status_reason);
   line.add(to_string(summary.window));
-  line.add(std::string_view(summary.window_is_whole ? "true" : "false"));
+  add_flag(line, summary.window_is_whole);
   line.add(summary.iterations_missing_in_window);
   line.add(std::int64_t{summary.segment});
   line.add(std::int64_t{summary.segment_count});
@@ -72,6 +105,8 @@ void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
   if (has_metrics) add_metrics(line, run.judgement.metrics.derived);
   const std::string marks = marks_text(run);
   line.add(std::string_view(marks));
+  add_selecting(line, run);
+  if (has_metrics) line.add(run.judgement.metrics.speed_against_reference);
 }
 
 }  // namespace
@@ -84,7 +119,9 @@ void write_csv(const LogReport& report, std::ostream& out) {
   if (report.has_metrics) {
     out << ",tokens_per_s_per_gpu,tokens_per_s,days_to_train,mfu,mfu_formula";
   }
-  out << ",marks\r\n";
+  out << ",marks," << kSelectingColumns;
+  if (report.has_metrics) out << ",speed_against_reference";
+  out << "\r\n";
   for (const ReportedRun& run : report.runs) write_run(run, report.has_metrics, out);
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "parser/layout/experiment_name.h"
+#include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 
 namespace llmb::parser {
@@ -77,6 +78,35 @@ TEST(RecipeMatch, TellsOfMoreRecomputationThanTheRowHas) {
                                       "0: its speed is of more work than the published one"));
   run.set("recompute_layers", "0", ConfigSource::log_content);
   EXPECT_EQ(match(run, Dialect::megatron_bridge).reason.find("again"), std::string::npos);
+}
+
+TEST(RecipeMatch, FindsTheRowHoweverItsGpuAndPrecisionAreSpelled) {
+  RunConfiguration run = named("pretrain_grok1_314b_bf16_256", "GB200");
+  run.set("dtype", "BF16", ConfigSource::llmb_config);
+  const auto found = match(run, Dialect::nemo);
+  ASSERT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
+  EXPECT_EQ(found.recipe->gpu_type, "gb200");
+}
+
+TEST(RecipeMatch, OfAModelThatWasChangedIsNone) {
+  const RunConfiguration whole = named("pretrain_grok1_314b_bf16_256", "gb200");
+  const auto with = [&](const std::string& overrides) {
+    const auto config = parse_llmb_config("job_config: {model_overrides: {" + overrides + "}}\n");
+    EXPECT_TRUE(config) << overrides;
+    RunConfiguration run = whole;
+    if (config) run.merge(config->configuration);
+    return match(run, Dialect::nemo);
+  };
+  const auto layers = with("num_layers: 32");
+  EXPECT_EQ(layers.outcome, MatchOutcome::mismatched);
+  EXPECT_THAT(layers.reason, HasSubstr("layer_count is 32 (llmb_config) and not 64"));
+  EXPECT_EQ(with("num_layers: 64").outcome, MatchOutcome::matched);
+  const auto others = with("hidden_size: 4096, ffn-hidden-size: 8192");
+  EXPECT_EQ(others.outcome, MatchOutcome::mismatched);
+  EXPECT_THAT(others.reason,
+              HasSubstr("model_overrides is ffn_hidden_size=8192, hidden_size=4096 (llmb_config) "
+                        "and not none"));
+  EXPECT_EQ(with("max_steps: 50, seed: 3").outcome, MatchOutcome::matched);
 }
 
 // Llama 4 Maverick, "Expected Performance": 64 nodes of 8 GPUs; vp1 where the table prints 12.

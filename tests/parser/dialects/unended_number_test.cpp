@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "log_samples.h"
 
@@ -40,17 +42,74 @@ TEST(UnendedNumber, IsLeftOutWhereItMayHaveHadMoreDigits) {
   EXPECT_EQ(last_step_time(before + nemo(49, "2") + " | consumed_samples: 12"), 2.0);
 }
 
-TEST(UnendedNumber, OfMillisecondsIsKnownByTheStepBefore) {
-  const std::string before = megatron(48, "5743.4 | lm loss: 7.1E+00 |\n");
-  EXPECT_EQ(last_step_time(before + megatron(49, "5")), std::nullopt);
-  EXPECT_EQ(last_step_time(before + megatron(49, "5741")), std::nullopt);
-  EXPECT_EQ(last_step_time(before + megatron(49, "5741.2")), 5.7412);
+// From 1000 on NeMo prints an exponent: what stands before it looks like any other number.
+TEST(UnendedNumber, IsLeftOutWhereItMayHaveHadAnExponent) {
+  const auto tflops = [](int iteration, const std::string& value) {
+    return nemo(iteration, "2.704") + " | TFLOPS_per_GPU: " + value;
+  };
+  const auto last_tflops = [](const std::string& log) {
+    const ParsedLog parsed = parse_log(log);
+    return parsed.samples.empty() ? std::nullopt : parsed.samples.back().tflops_per_gpu;
+  };
+  const std::string before = tflops(48, "1.605e+03") + "\n";
+  for (const char* const cut : {"1", "1.6", "1.61", "1.613", "1.613e", "1.613e+", "1.613e+0"}) {
+    EXPECT_EQ(last_tflops(before + tflops(49, cut)), std::nullopt) << cut;
+  }
+  EXPECT_EQ(last_tflops(before + tflops(49, "1.613e+03")), 1613);
+  EXPECT_EQ(last_tflops(tflops(48, "987.6") + "\n" + tflops(49, "1.613")), std::nullopt);
 }
 
-// Four digits, wherever the point stands.
-TEST(UnendedNumber, IsKeptWhereItHasAsManyDigits) {
-  EXPECT_EQ(last_step_time(nemo(48, "9.987") + "\n" + nemo(49, "10.01")), 10.01);
-  EXPECT_EQ(last_step_time(megatron(48, "1000.2 |\n") + megatron(49, "998.7")), 0.9987);
+TEST(UnendedNumber, IsLeftOutWhereItMayHaveHadASuffixOrThousands) {
+  const auto nanotron = [](const std::string& milliseconds) {
+    return "iteration: 2 / 50 | consumed_tokens: 1.05M | time_per_iteration_ms: " + milliseconds;
+  };
+  const std::string one = "iteration: 1 / 50 | time_per_iteration_ms: 1.19K | lm_loss: 8.4\n";
+  EXPECT_EQ(last_step_time(one + nanotron("1.1")), std::nullopt);
+  EXPECT_EQ(last_step_time(one + nanotron("1.15K |")), 1.15);
+  const auto rate = [](const std::string& log) {
+    const ParsedLog parsed = parse_log(log);
+    EXPECT_EQ(parsed.samples.size(), 2U) << log;
+    return parsed.samples.back().extra_fields;
+  };
+  const std::string titan = "step: 1  loss: 8.1000  memory: 68.57GiB(86.69%)  tps: 2,698\n";
+  const std::string next = "step: 2  loss: 8.0000  memory: 68.57GiB(86.69%)  tps: ";
+  for (const char* const cut : {"2", "2,", "2,7", "2,71"}) {
+    EXPECT_TRUE(rate(titan + next + cut).empty()) << cut;
+  }
+  EXPECT_EQ(rate(titan + next + "2,714").at(0).second, 2714);
+}
+
+// Where the lines before go on behind it, the line is cut, whatever the number looks like.
+TEST(UnendedNumber, IsLeftOutWithinWhatIsALine) {
+  const std::string before = megatron(48, "5743.4 | lm loss: 7.1E+00 |\n");
+  for (const char* const cut : {"5", "5741", "5741.2"}) {
+    EXPECT_EQ(last_step_time(before + megatron(49, cut)), std::nullopt) << cut;
+  }
+  EXPECT_EQ(last_step_time(before + megatron(49, "5741.2 | lm loss: 7.0E+00")), 5.7412);
+}
+
+// 100 behind a 998 may be one of 1000.
+TEST(UnendedNumber, OfDigitsAloneIsLeftOut) {
+  EXPECT_EQ(last_step_time(nemo(48, "2") + "\n" + nemo(49, "3")), std::nullopt);
+}
+
+// Programs that do not print trailing zeros: 2.7 may be one of 2.711.
+TEST(UnendedNumber, IsHeldAgainstTheLongestOfTheLastLines) {
+  const std::string before = nemo(47, "2.704") + "\n" + nemo(48, "2.7") + "\n";
+  EXPECT_EQ(parse_log(before + nemo(49, "2.7")).samples.back().step_time_s, std::nullopt);
+  EXPECT_EQ(parse_log(before + nemo(49, "2.711")).samples.back().step_time_s, 2.711);
+}
+
+TEST(UnendedNumber, IsKnownByWhatWasReadBeforeARestart) {
+  LogReader reader;
+  reader.feed(nemo(48, "2.704") + "\n");
+  auto restored = LogReader::restore(reader.save_state());
+  ASSERT_TRUE(restored.has_value());
+  restored->feed(nemo(49, "2.711"));
+  restored->finish();
+  const std::vector<StepSample> samples = restored->take_samples();
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_EQ(samples[0].step_time_s, 2.711);
 }
 
 TEST(UnendedNumber, CountsAsALineThatIsCutOff) {
@@ -58,10 +117,10 @@ TEST(UnendedNumber, CountsAsALineThatIsCutOff) {
   EXPECT_EQ(log.facts.lines_not_understood, 1);
 }
 
-TEST(UnendedNumber, OfOneStepAloneIsKept) {
+TEST(UnendedNumber, OfOneStepAloneIsLeftOut) {
   const ParsedLog log = parse_log(nemo(49, "2"));
   ASSERT_EQ(log.samples.size(), 1U);
-  EXPECT_EQ(log.samples[0].step_time_s, 2.0);
+  EXPECT_EQ(log.samples[0].step_time_s, std::nullopt);
 }
 
 }  // namespace

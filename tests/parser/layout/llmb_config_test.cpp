@@ -67,6 +67,23 @@ TEST(LlmbConfig, SaysWhatTheLauncherWrote) {
   EXPECT_FALSE(values.value("job_info.experiment_id"));
 }
 
+// What a table states has its key, whoever spelled it; other things keep their names.
+TEST(LlmbConfig, KnowsWhatIsOverriddenOfTheModel) {
+  const auto config = parse_llmb_config(R"(job_config:
+  model_overrides:
+    num-layers: 32
+    hidden-size: 64
+    model: {seq_length: 4096}
+    tensor_model_parallel_size: 2
+)");
+  ASSERT_TRUE(config) << config.error().message;
+  const RunConfiguration& values = config->configuration;
+  EXPECT_EQ(values.value("layer_count"), "32");
+  EXPECT_EQ(values.value("sequence_length"), "4096");
+  EXPECT_EQ(values.value("tensor_parallel"), "2");
+  EXPECT_EQ(values.value("job_config.model_overrides.hidden-size"), "64");
+}
+
 TEST(LlmbConfig, KeepsNoCredentials) {
   const auto config = parse_llmb_config(kConfig);
   ASSERT_TRUE(config);

@@ -51,6 +51,18 @@ TEST(RunConfiguration, SeesNoConflictInLetterCase) {
   EXPECT_THAT(configuration.conflicting_keys(), IsEmpty());
 }
 
+TEST(RunConfiguration, KeepsInLowerCaseWhatTheCatalogNamesSo) {
+  RunConfiguration configuration;
+  configuration.set("gpu_type", "GB200", ConfigSource::llmb_config);
+  configuration.set("dtype", "BF16", ConfigSource::llmb_config);
+  configuration.set("model_size", "405B", ConfigSource::llmb_config);
+  configuration.set("cluster", "EOS", ConfigSource::llmb_config);
+  EXPECT_EQ(configuration.value("gpu_type"), "gb200");
+  EXPECT_EQ(configuration.value("dtype"), "bf16");
+  EXPECT_EQ(configuration.value("model_size"), "405b");
+  EXPECT_EQ(configuration.value("cluster"), "EOS");
+}
+
 TEST(RunConfiguration, NamesEverySource) {
   for (const char* name : {"llmb_config", "experiment_name", "path", "log_content"}) {
     ASSERT_TRUE(config_source_from_name(name)) << name;

@@ -149,6 +149,14 @@ TEST_F(Exports, TellNaNAndInfinityFromWhatWasNotPrinted) {
   EXPECT_TRUE(csv[1].starts_with("0,0,7.5,400,nan,")) << csv[1];
   EXPECT_TRUE(csv[2].starts_with("0,1,7.5,401,inf,")) << csv[2];
   EXPECT_TRUE(csv[3].starts_with("0,2,7.5,402,,")) << csv[3];
+  const auto lines = lines_of(get("/api/v1/runs/" + id + "/steps.ndjson"));
+  ASSERT_EQ(lines.size(), 3U);
+  for (const std::size_t i : {0U, 1U}) {
+    const Json step = Json::parse(lines[i]);
+    ASSERT_TRUE(step.contains("loss")) << lines[i];
+    EXPECT_TRUE(step["loss"].is_null()) << lines[i];
+  }
+  EXPECT_FALSE(Json::parse(lines[2]).contains("loss")) << lines[2];
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST(ParseMetrics, ShowsTheRecipeAndItsNumbers) {
   EXPECT_THAT(table.out, HasSubstr("model FLOPs"));
   EXPECT_THAT(run_program({"parse"}, options).out, Not(HasSubstr("Tokens/s/GPU")));
   const auto csv = run_program({"parse", "--metrics", "--format", "csv"}, options);
-  EXPECT_THAT(csv.out, HasSubstr(",tokens_per_s,days_to_train,mfu,mfu_formula,marks\r\n"));
+  EXPECT_THAT(csv.out, HasSubstr(",tokens_per_s,days_to_train,mfu,mfu_formula,marks,workload,"));
   EXPECT_THAT(csv.out, HasSubstr(",349525.3333333333,33.11"));
 
   const auto json = run_program({"parse", "--metrics", "--format", "json"}, options);
@@ -44,6 +44,17 @@ TEST(ParseMetrics, ShowsTheRecipeAndItsNumbers) {
   const auto window = nlohmann::json::parse(asked.out)["runs"][0]["run_metrics"];
   EXPECT_EQ(window["window"], "20-29");
   EXPECT_EQ(window["step_time_s_mean"], 2.5);
+}
+
+TEST(ParseMetrics, TakesTheGpuInCapitals) {
+  const TemporaryFolder folder;
+  folder.write(experiment_log_path(kNemotron, 7), nemo_log(49));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto json =
+      run_program({"parse", "--metrics", "--gpu-type", "H100", "--format", "json"}, options);
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_EQ(nlohmann::json::parse(json.out)["runs"][0]["gpu_type"], "h100");
 }
 
 // Llama 3.1's document, "MFU = avg(TFLOPS_GPU) / (peak GPU FLOPS)": 700 / 4900 on a GB200 in FP8.

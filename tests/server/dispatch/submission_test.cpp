@@ -54,6 +54,18 @@ TEST(Submission, BecomesAPlanOfTheRecipesLayout) {
   EXPECT_THAT(planned->program_arguments, Contains("--workload=pretrain_nemotron4"));
 }
 
+TEST(Submission, MayNameGpuPrecisionAndSizeInCapitals) {
+  Submission wanted = nemotron();
+  wanted.gpu_type = "H100";
+  wanted.dtype = "BF16";
+  wanted.model_size = "15B";
+  const auto planned = plan(wanted);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(planned->submission.gpu_type, "h100");
+  EXPECT_EQ(planned->submission.dtype, "bf16");
+  EXPECT_EQ(planned->submission.model_size, "15b");
+}
+
 TEST(Submission, IsRefusedInTheWordsOfKeys) {
   EXPECT_EQ(in_keys("dtype 'fp4' (--dtype, DTYPE) has no recipe; say --gpu-type"),
             "dtype 'fp4' ('dtype', DTYPE) has no recipe; say 'gpu_type'");
