@@ -79,8 +79,8 @@ class Writer {
   // watches any more, become this root's; `left_out`: paths of those that somebody watches. Returns
   // how many.
   std::int64_t gather_runs(RootId root, const std::vector<std::string>& left_out);
-  // Forgets a watched tree of which no run is stored, and that nobody else writes, with the marks of
-  // what was removed of it; false where there is no such one, and nothing changes.
+  // Forgets a watched tree of which no run is stored, and that nobody else writes, with the marks
+  // of what was removed of it; false where there is no such one, and nothing changes.
   bool forget_root(const std::string& path);
   void record_scan(RootId root, const std::string& scanned_at, double scan_s,
                    std::int64_t files_seen, const std::string& error);

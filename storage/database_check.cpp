@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -157,15 +158,24 @@ class Questions {
 };
 
 std::vector<CheckedRoot> watched_roots(Connection& connection) {
+  static constexpr std::array kFolders = {"", "experiments", "results"};
+  std::string sql =
+      "SELECT path, files_seen > 0 OR EXISTS (SELECT 1 FROM run WHERE run.root_id = root.id)";
+  for (const std::string folder : kFolders) {
+    sql += fmt::format(
+        ", EXISTS (SELECT 1 FROM run WHERE run.root_id = root.id AND is_superseded = 0"
+        " AND vanished_at IS NULL AND relative_path LIKE '{}%')",
+        folder.empty() ? "" : folder + "/");
+  }
   std::vector<CheckedRoot> roots;
-  Statement select(connection,
-                   "SELECT path, files_seen > 0 OR EXISTS ("
-                   "SELECT 1 FROM run WHERE run.root_id = root.id)"
-                   " FROM root WHERE pushed_from = '' ORDER BY id");
+  Statement select(connection, sql + " FROM root WHERE pushed_from = '' ORDER BY id");
   while (select.step()) {
     CheckedRoot root;
     root.path = select.read_text();
     root.was_read = select.read_boolean();
+    for (const char* const folder : kFolders) {
+      if (select.read_boolean()) root.folders_with_logs.emplace_back(folder);
+    }
     roots.push_back(std::move(root));
   }
   return roots;

@@ -15,6 +15,9 @@ namespace llmb::storage {
 struct CheckedRoot {
   std::string path;
   bool was_read = false;  // a log of it was seen, in the last scan or as a run that is there
+  // Of "", the root itself, "experiments" and "results": where logs of runs lie that are there, as
+  // far as is known.
+  std::vector<std::string> folders_with_logs;
 };
 
 // Runs whose logs are there, as far as is known, and which an earlier reading told

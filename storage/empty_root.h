@@ -7,7 +7,8 @@
 
 namespace llmb::storage {
 
-// Forgets it, and what was removed of it; false where there is no such one. Within a transaction of the caller's.
+// Forgets it, and what was removed of it; false where there is no such one. Within a transaction of
+// the caller's.
 bool erase_empty_root(Connection& connection, const std::string& path);
 
 }  // namespace llmb::storage

@@ -24,7 +24,7 @@ struct CountedRuns {
 };
 
 // Of runs that began on one day. A run has ended, for this, if it is not running any more, or
-// hangs.
+// hangs. Of runs of one log the first counts (copied_runs.h).
 struct EndedRuns {
   parser::RunStatus status = parser::RunStatus::no_data;
   std::string cause;  // empty: nothing shows one

@@ -8,18 +8,10 @@
 namespace llmb::storage {
 namespace {
 
-// Of runs with one mean step time so many are looked at, by id: thousands have it where somebody
-// copied one log thousands of times, or made logs up, and a page of a list asks for each of its
-// runs.
+// Of runs with one mean step time, or of one job, so many are looked at, by id: thousands have it
+// where somebody copied one log thousands of times, or made logs up, and a page of a list asks for
+// each of its runs.
 constexpr int kAlikeMax = 32;
-
-// As Reader::log_ends() has it.
-std::string of_head(std::string_view column, std::string_view run) {
-  return fmt::format(
-      "coalesce((SELECT {0} FROM log_cursor WHERE run_id = {1}.id),"
-      " (SELECT {0} FROM pushed_run WHERE run_id = {1}.id))",
-      column, run);
-}
 
 constexpr std::array kAlikeColumns = {"size_bytes", "step_time_s_count",
                                       "step_time_s_stddev_sample", "step_time_s_min",
@@ -32,26 +24,43 @@ std::string looks_alike() {
     alike += fmt::format("other.{0} IS NOT DISTINCT FROM run.{0} AND ", column);
   }
   // A head whose hash is 0 is not known.
-  return alike + fmt::format("nullif({}, 0) = {} AND {} = {}", of_head("head_hash", "other"),
-                             of_head("head_hash", "run"), of_head("head_length", "other"),
-                             of_head("head_length", "run"));
+  return alike + fmt::format("nullif({}, 0) = {} AND {} = {}", log_head_sql("head_hash", "other"),
+                             log_head_sql("head_hash", "run"), log_head_sql("head_length", "other"),
+                             log_head_sql("head_length", "run"));
 }
 
 constexpr std::string_view kThatCountsFirst =
     "other.status <> 'complete' OR other.marks <> 0, other.id";
 
-}  // namespace
+// How those are found that may be copies of `run`, by an index: of a run without a step time those
+// of its job.
+constexpr std::string_view kOfOneMean = "near.step_time_s_mean = run.step_time_s_mean";
+constexpr std::string_view kOfOneJob = "near.job_id = run.job_id AND near.step_time_s_mean IS NULL";
 
-std::string likely_copies_sql(const SqlDialect& dialect) {
+std::string original_sql(std::string_view nearness) {
   std::string columns;
   for (const char* const column : kAlikeColumns) columns += fmt::format("near.{}, ", column);
   return fmt::format(
-      "SELECT run.id, (SELECT other.id FROM (SELECT near.id, {}near.status, near.marks"
-      " FROM run AS near WHERE near.step_time_s_mean = run.step_time_s_mean"
-      " AND near.is_superseded = 0 ORDER BY near.id LIMIT {}) AS other WHERE {}"
-      " ORDER BY {} LIMIT 1)"
+      "(SELECT other.id FROM (SELECT near.id, {}near.status, near.marks FROM run AS near WHERE {}"
+      " AND near.is_superseded = 0 ORDER BY near.id LIMIT {}) AS other WHERE {} ORDER BY {} LIMIT "
+      "1)",
+      columns, nearness, kAlikeMax, looks_alike(), kThatCountsFirst);
+}
+
+}  // namespace
+
+std::string log_head_sql(std::string_view column, std::string_view run) {
+  return fmt::format(
+      "coalesce((SELECT {0} FROM log_cursor WHERE run_id = {1}.id),"
+      " (SELECT {0} FROM pushed_run WHERE run_id = {1}.id))",
+      column, run);
+}
+
+std::string likely_copies_sql(const SqlDialect& dialect) {
+  return fmt::format(
+      "SELECT run.id, CASE WHEN run.step_time_s_mean IS NULL THEN {} ELSE {} END"
       " FROM run WHERE run.id{} AND run.is_superseded = 0",
-      columns, kAlikeMax, looks_alike(), kThatCountsFirst, dialect.is_in_list);
+      original_sql(kOfOneJob), original_sql(kOfOneMean), dialect.is_in_list);
 }
 
 std::vector<LikelyCopy> find_likely_copies(Connection& connection, std::span<const RunId> ids) {
@@ -69,15 +78,20 @@ std::vector<LikelyCopy> find_likely_copies(Connection& connection, std::span<con
 }
 
 std::vector<RunId> find_runs_that_look_like(Connection& connection, RunId id) {
+  const auto near = [](std::string_view nearness) {
+    return fmt::format(
+        "SELECT id FROM (SELECT near.id FROM run JOIN run AS near ON {} WHERE run.id = ?"
+        " AND near.is_superseded = 0 ORDER BY near.id LIMIT {}) AS these",
+        nearness, kAlikeMax);
+  };
   static const std::string sql = fmt::format(
-      "SELECT other.id FROM run AS other WHERE other.id IN (SELECT near.id FROM run AS near"
-      " WHERE near.step_time_s_mean = (SELECT step_time_s_mean FROM run WHERE id = ?)"
-      " AND near.is_superseded = 0 ORDER BY near.id LIMIT {})"
+      "SELECT other.id FROM run AS other WHERE other.id IN ({} UNION ALL {})"
       " AND EXISTS (SELECT 1 FROM run WHERE run.id = ? AND run.is_superseded = 0 AND {})"
       " ORDER BY {}",
-      kAlikeMax, looks_alike(), kThatCountsFirst);
+      near(kOfOneMean), near(fmt::format("run.step_time_s_mean IS NULL AND {}", kOfOneJob)),
+      looks_alike(), kThatCountsFirst);
   Statement& select = connection.kept(sql);
-  select.integer(id).integer(id);
+  select.integer(id).integer(id).integer(id);
   std::vector<RunId> alike;
   while (select.step()) alike.push_back(select.read_integer());
   return alike;

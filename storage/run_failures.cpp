@@ -11,6 +11,7 @@
 
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/failure_node.h"
+#include "storage/copied_runs.h"
 #include "storage/listed_marks.h"
 #include "storage/run_filter_terms.h"
 #include "storage/run_rows.h"
@@ -26,12 +27,18 @@ std::string newest_column() {
   return fmt::format("max({} || ' ' || ({} + id))", kBegan, kAddedToIds);
 }
 
-constexpr std::string_view kHasEnded = "(status <> 'running' OR failure_cause <> '')";
+// The parameter behind all others is the list of those that are left out.
+void leave_out_copies(Where& where, const SqlDialect& dialect, const std::vector<RunId>& copies) {
+  if (copies.empty()) return;
+  where.add(fmt::format("NOT (id{})", dialect.is_in_list), dialect.list_text(copies));
+}
 
 // One scan of run_filter makes the answer: a further one, for the days alone, would take as long.
-Question ended_question(const SqlDialect& dialect, const RunFilter& filter) {
+Question ended_question(const SqlDialect& dialect, const RunFilter& filter,
+                        const std::vector<RunId>& copies) {
   Where where = where_of_all(dialect, filter);
-  where.add(std::string(kHasEnded));
+  where.add(kHasEnded);
+  leave_out_copies(where, dialect, copies);
   // Else SQLite takes the index of one of them, and reads every row for the others. The day tells
   // most runs apart, so it is compared first.
   std::string groups;
@@ -47,9 +54,11 @@ Question ended_question(const SqlDialect& dialect, const RunFilter& filter) {
 }
 
 // With the other failures, of which some tell where it was, or that it counts no more.
-Question lines_question(const SqlDialect& dialect, const RunFilter& filter) {
+Question lines_question(const SqlDialect& dialect, const RunFilter& filter,
+                        const std::vector<RunId>& copies) {
   Where where = where_of_all(dialect, filter);
   where.add(std::string(dialect.without_index) + "failure_cause <> ''");
+  leave_out_copies(where, dialect, copies);
   std::string sql = fmt::format(
       "SELECT of_run.id, began, failure_cause, cause, line, rank FROM (SELECT id, failure_cause, {}"
       " AS began FROM run{} ORDER BY {}id DESC LIMIT {}) AS of_run"
@@ -70,8 +79,9 @@ CountedRuns read_counted(Statement& select) {
   return counted;
 }
 
-std::vector<EndedRuns> read_ended(Connection& connection, const RunFilter& filter) {
-  const Question question = ended_question(connection.dialect(), filter);
+std::vector<EndedRuns> read_ended(Connection& connection, const RunFilter& filter,
+                                  const std::vector<RunId>& copies) {
+  const Question question = ended_question(connection.dialect(), filter, copies);
   Statement select(connection, question.sql);
   question.where.bind(select);
   std::vector<EndedRuns> all;
@@ -105,8 +115,9 @@ const parser::LogEvent* ending_event(std::string_view cause,
   return ending;
 }
 
-std::vector<FailureLine> read_failure_lines(Connection& connection, const RunFilter& filter) {
-  const Question question = lines_question(connection.dialect(), filter);
+std::vector<FailureLine> read_failure_lines(Connection& connection, const RunFilter& filter,
+                                            const std::vector<RunId>& copies) {
+  const Question question = lines_question(connection.dialect(), filter, copies);
   Statement select(connection, question.sql);
   question.where.bind(select);
   std::vector<FailureLine> lines;
@@ -152,8 +163,9 @@ void CountedRuns::add(const CountedRuns& others) {
 
 FailureCounts count_failures(Connection& connection, const RunFilter& filter) {
   FailureCounts counts;
-  counts.ended = read_ended(connection, filter);
-  counts.lines = read_failure_lines(connection, filter);
+  const std::vector<RunId> copies = find_copied_runs(connection, filter);
+  counts.ended = read_ended(connection, filter, copies);
+  counts.lines = read_failure_lines(connection, filter, copies);
   std::int64_t failed = 0;
   for (const EndedRuns& ended : counts.ended)
     failed += ended.cause.empty() ? 0 : ended.counted.runs;
@@ -163,7 +175,8 @@ FailureCounts count_failures(Connection& connection, const RunFilter& filter) {
 }
 
 std::vector<std::string> failures_sql(const SqlDialect& dialect, const RunFilter& filter) {
-  return {ended_question(dialect, filter).sql, lines_question(dialect, filter).sql};
+  const std::vector<RunId> copies = {1};
+  return {ended_question(dialect, filter, copies).sql, lines_question(dialect, filter, copies).sql};
 }
 
 }  // namespace llmb::storage

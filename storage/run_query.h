@@ -138,9 +138,13 @@ struct RunVersion {
   bool operator==(const RunVersion&) const = default;
 };
 
+// So many step times with their printed digits are no other run's. Of fewer what the logs hold
+// decides, which of a pushed one is not known.
+inline constexpr std::int64_t kStepsThatTell = 8;
+
 // A run whose log looks as the one of another run does: as long, with the same beginning and the
-// same statistics of its step times. Of several others the first that is complete and has no mark,
-// else the first.
+// same statistics of its step times; of a run without them, one of the same job. Of several others
+// the first that is complete and has no mark, else the first.
 struct LikelyCopy {
   RunId run = 0;
   RunId original = 0;

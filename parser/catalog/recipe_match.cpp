@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "parser/catalog/model_overrides.h"
 #include "parser/foundation/name_table.h"
 #include "parser/foundation/parse_number.h"
-#include "parser/layout/llmb_config.h"
 
 namespace llmb::parser {
 namespace {
@@ -55,22 +55,6 @@ bool any_source_says(const RunConfiguration& configuration, std::string_view key
                      [&](const ConfigValue& value) { return value.value == wanted; });
 }
 
-// What llmb-config says was changed of the model beside what tables state, but for how long and
-// from which seed it trains, and for data parallelism, which follows: "hidden_size=4096, …".
-std::string other_overrides(const RunConfiguration& configuration) {
-  constexpr std::array<std::string_view, 6> kOfNoRow = {"steps", "max_steps", "train_iters",
-                                                        "seed",  "dp",        "data_parallel_size"};
-  std::string text;
-  const auto& all = configuration.all();
-  for (auto entry = all.lower_bound(kModelOverrides);
-       entry != all.end() && entry->first.starts_with(kModelOverrides); ++entry) {
-    const std::string name = name_of_override(entry->first);
-    if (std::find(kOfNoRow.begin(), kOfNoRow.end(), name) != kOfNoRow.end()) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, entry->second.front().value);
-  }
-  return text;
-}
-
 // What the run says of its layout, read once for all rows. "none" in a name does the same as 1.
 struct RunLayout {
   struct Figure {
@@ -86,7 +70,7 @@ struct RunLayout {
   explicit RunLayout(const RunConfiguration& configuration)
       : node_count(hardware_count(configuration.value("node_count").value_or(""))),
         is_of_step_runner(any_source_says(configuration, "framework", kStepRunnerFramework)),
-        overrides(other_overrides(configuration)) {
+        overrides(overrides_of_no_figure(configuration)) {
     for (std::size_t i = 0; i < figures.size(); ++i) {
       Figure& figure = figures[i];
       figure.text = configuration.value(kLayoutKeys[i]);

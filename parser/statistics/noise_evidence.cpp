@@ -149,10 +149,12 @@ std::vector<const NoiseRun*> sorted_by_start(std::vector<const NoiseRun*> runs) 
   std::stable_sort(runs.begin(), runs.end(),
                    [](const NoiseRun* a, const NoiseRun* b) { return a->id < b->id; });
   std::vector<RunStart> starts;
+  starts.reserve(runs.size());
   for (const NoiseRun* const run : runs) starts.push_back(run->start);
   const auto order = order_of(starts);
   if (!order) return runs;
   std::vector<const NoiseRun*> sorted;
+  sorted.reserve(runs.size());
   for (const std::size_t i : *order) sorted.push_back(runs[i]);
   return sorted;
 }

@@ -21,6 +21,8 @@
 
 #include "server/cli/exit_codes.h"
 #include "server/cli/watched_trees.h"
+#include "server/ingest/abandoned_call.h"
+#include "server/ingest/watched_root.h"
 #include "server/report/text_table.h"
 #include "storage/database_check.h"
 #include "storage/database_place.h"
@@ -49,7 +51,8 @@ schema that this program knows; whether its pages, rows and indices agree (PRAGM
 every reference leads somewhere, and every run has the steps it says; how much room its disk has;
 which logs could not be read when ingest last tried (a warning each); how many runs an earlier
 version told whose rules have changed since (a warning); and whether each tree answers
-and can be listed (one that is not there, and of which nothing is stored, is a warning), and in it
+and can be listed (one that is not there, and of which nothing is stored, is a warning; one that is
+empty, or whose experiments/ or results/ is, though logs were read there, is a problem), and in it
 every folder but links, as far as three seconds go (not with --quick). What damage keeps from being
 read is not checked (not_checked in JSON), which is no word of it being well. It changes nothing,
 and a daemon may go on writing meanwhile. A thorough look reads the whole file, some seconds a
@@ -210,8 +213,9 @@ struct LookedAtRoot {
   bool is_absent = false;  // there is no folder of that name
 };
 
-// Runs in a thread that may be left behind: owns its path.
-LookedAtRoot look_at_root(const std::string& path) {
+// Runs in a thread that may be left behind: owns what it is given.
+LookedAtRoot look_at_root(const storage::CheckedRoot& root) {
+  const std::string& path = root.path;
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
     const bool is_absent = errno == ENOENT || errno == ENOTDIR;
@@ -222,6 +226,14 @@ LookedAtRoot look_at_root(const std::string& path) {
   }
   if (access(path.c_str(), R_OK | X_OK) != 0) {
     return {{"root", Verdict::problem, path + ": cannot be listed: " + std::strerror(errno)}};
+  }
+  const auto opened = ingest::RootDirectory::open(path);
+  for (const std::string& folder : root.folders_with_logs) {
+    if (!opened || !ingest::is_empty_place(*opened, folder)) continue;
+    return {{"root", Verdict::problem,
+             fmt::format("{}{}{}: is empty, and logs were read from it before: is its file system "
+                         "not mounted? None of them counts as gone before something is in it",
+                         path, folder.empty() ? "" : "/", folder)}};
   }
   return {{"root", Verdict::well, path + ": answers, and can be listed"}};
 }
@@ -277,10 +289,12 @@ void look_into(const std::string& root, Finding& finding) {
 
 // By its path: whether anything is stored of it. Of one that is not there, and never was as far as
 // is known, nothing is missing: it was mistyped, or is yet to be mounted.
-void look_at_roots(const std::map<std::string, bool>& roots, bool is_quick, Findings& findings) {
-  for (const auto& [root, was_read] : roots) {
-    auto looked =
-        ingest::answer_within(kDoctorPatience, [path = root] { return look_at_root(path); });
+void look_at_roots(const std::map<std::string, storage::CheckedRoot>& roots, bool is_quick,
+                   Findings& findings) {
+  for (const auto& entry : roots) {
+    const std::string& root = entry.first;
+    auto looked = ingest::answer_within(kDoctorPatience,
+                                        [stored = entry.second] { return look_at_root(stored); });
     if (!looked) {
       findings.push_back({"root", Verdict::problem,
                           fmt::format("{}: does not answer within {} s: its mount hangs. The other "
@@ -288,7 +302,7 @@ void look_at_roots(const std::map<std::string, bool>& roots, bool is_quick, Find
                                       root, kDoctorPatience.count())});
       continue;
     }
-    if (looked->is_absent && !was_read) {
+    if (looked->is_absent && !entry.second.was_read) {
       looked->finding.verdict = Verdict::warning;
       looked->finding.detail +=
           "; nothing is stored of it: mount it, or leave it out where a daemon is told of it, and "
@@ -334,7 +348,7 @@ void examine_counts(const storage::DatabaseCheck& check, Findings& findings) {
 
 Findings examine(const DoctorArguments& arguments) {
   Findings findings;
-  std::map<std::string, bool> roots;
+  std::map<std::string, storage::CheckedRoot> roots;
   try {
     const auto depth =
         arguments.is_quick ? storage::CheckDepth::quick : storage::CheckDepth::thorough;
@@ -350,7 +364,7 @@ Findings examine(const DoctorArguments& arguments) {
     add_parked(check, findings);
     add_earlier_readings(arguments.database, check, findings);
     if (check.roots) {
-      for (const storage::CheckedRoot& root : *check.roots) roots[root.path] = root.was_read;
+      for (const storage::CheckedRoot& root : *check.roots) roots[root.path] = root;
     } else {
       findings.push_back({"root", Verdict::not_checked,
                           check.is_empty() ? kEmpty : std::string("its trees: ") + kUnreadable});
@@ -359,7 +373,10 @@ Findings examine(const DoctorArguments& arguments) {
     findings.push_back({"database", Verdict::problem, error.what()});
   }
   // What somebody asks for is to be there.
-  for (const std::string& root : arguments.roots) roots[root] = true;
+  for (const std::string& root : arguments.roots) {
+    roots[root].path = root;
+    roots[root].was_read = true;
+  }
   look_at_roots(roots, arguments.is_quick, findings);
   return findings;
 }

@@ -45,11 +45,18 @@ struct IngestArguments {
   PushArguments push;
 };
 
-// A bar that is drawn over itself on a terminal; a line now and then elsewhere.
+// `--log-level off`: only what went wrong is said, so that a timer's mail means something.
+bool is_quiet() {
+  return spdlog::get_level() == spdlog::level::off;
+}
+
+// A bar that is drawn over itself on a terminal; a line now and then elsewhere, but where it is
+// quiet.
 class Progress {
  public:
   explicit Progress(bool reads_anew) : reads_anew_(reads_anew) {}
   void show(const ingest::IngestStatus& status) {
+    if (is_silent_) return;
     const auto now = Clock::now();
     if (now - shown_at_ < (is_terminal_ ? Clock::duration(kBetweenDrawings) : kBetweenLines)) {
       return;
@@ -63,6 +70,7 @@ class Progress {
     is_drawn_ = true;
   }
   void finish(const ingest::IngestStatus& status) {
+    if (is_silent_) return;
     if (is_drawn_) std::fputs("\r\x1b[K", stderr);
     std::fprintf(stderr, "%s\n", text(status).c_str());
   }
@@ -94,6 +102,7 @@ class Progress {
 
   const bool reads_anew_;
   const bool is_terminal_ = isatty(STDERR_FILENO) == 1;
+  const bool is_silent_ = !is_terminal_ && is_quiet();
   bool is_drawn_ = false;
   Clock::time_point shown_at_ = Clock::now() - kBetweenDrawings;
 };
@@ -239,8 +248,10 @@ int run_ingest(const IngestArguments& arguments) {
     if (*push) agent.emplace(**push);
     if (!arguments.once) return ingest_follow(ingest, agent ? &*agent : nullptr, signals);
     const int exit_code = ingest_once(ingest, arguments.anew, signals);
-    tell_removed(database, ingest.status());
-    tell_earlier_readings(ingest.status(), arguments.anew);
+    if (!is_quiet()) {
+      tell_removed(database, ingest.status());
+      tell_earlier_readings(ingest.status(), arguments.anew);
+    }
     if (exit_code > kSignalExit) return exit_code;
     const bool has_pushed = !agent || push_once(*agent, arguments.push, signals);
     return has_pushed && has_all ? exit_code : kFailed;
@@ -294,6 +305,7 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       "so that it may be stopped, and goes on; runs keep their ids. A log that is gone, or whose\n"
       "text is longer than {}, stays as it is; --once says of how many, and why. Name the\n"
       "same trees, with the same options, as when they were read first.\n"
+      "With --log-level off --once says nothing but what went wrong (as from a timer).\n"
       "Links inside a tree are not followed, but for `experiments` and `results` directly in it;\n"
       "one that leads out of it is named. With --push the database is the spool of what the\n"
       "server lacks: it may be away for days. --once ends when the server has all, or, with exit\n"

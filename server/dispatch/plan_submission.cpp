@@ -135,13 +135,13 @@ class Planner {
   }
 
   Result<void> find_model() {
+    spell_as_catalog(wanted());
     const auto known = known_workload(wanted().workload, catalog_);
     if (!known) return tl::unexpected(known.error());
     const parser::Workload* const workload = *known;
     wanted().workload = workload->workload;
     defaults_ = &catalog_.launch_defaults(workload->workload);
     default_to(wanted().model_size, "model_size", defaults_->model_size, kOfDocument);
-    wanted().model_size = parser::lower(wanted().model_size);
     std::set<std::string> sizes;
     std::set<std::string> documents;
     for (const Recipe& recipe : catalog_.recipes) {
@@ -187,8 +187,7 @@ class Planner {
         at_this_scale.insert(recipe->gpu_type);
       }
     }
-    default_to(wanted().gpu_type, "gpu_type", settings_.gpu_type, kOfCluster);
-    wanted().gpu_type = parser::lower(wanted().gpu_type);
+    default_to(wanted().gpu_type, "gpu_type", parser::lower(settings_.gpu_type), kOfCluster);
     if (gpu_types.size() == 1) {
       default_to(wanted().gpu_type, "gpu_type", *gpu_types.begin(), "the only one with a recipe");
     }
@@ -218,7 +217,6 @@ class Planner {
   // has it, else the row's first.
   Result<void> choose_dtype() {
     default_to(wanted().dtype, "dtype", defaults_->dtype, kOfDocument);
-    wanted().dtype = parser::lower(wanted().dtype);
     if (!wanted().dtype.empty()) return {};
     const Recipe* row = nullptr;
     for (const Recipe* recipe : of_model_) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "parser/foundation/text.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -209,6 +210,13 @@ std::string in_keys(std::string_view sentence) {
     text += is_known ? "'" + key + "'" : option;
   }
   return text;
+}
+
+void spell_as_catalog(Submission& submission) {
+  for (std::string* const name :
+       {&submission.gpu_type, &submission.dtype, &submission.model_size}) {
+    *name = parser::lower(*name);
+  }
 }
 
 std::string submission_json(const Submission& submission) {

@@ -53,4 +53,7 @@ std::string submission_json(const Submission& submission);
 
 inline constexpr std::size_t kJobsAtOnceMax = 256;
 
+// Writes GPU, precision and size as the catalog does: in lower case.
+void spell_as_catalog(Submission& submission);
+
 }  // namespace llmb::dispatch

@@ -101,13 +101,13 @@ void Discovery::restore(const KnownLogs& known) {
     files_.set_memory(file, memory);
     file.wants_verdict = !memory.is_settled;  // its job may have ended meanwhile
     files_.set_vanished(file, before.is_vanished);
-    if (!before.is_vanished) ++root_.logs_missed;
+    if (!before.is_vanished) root_.miss_log(before.relative_path);
   }
   for (const auto& before : known.removed) {
     if (before.root_id != root_.id || root_.leaves_out(before.relative_path)) continue;
     LogMemory& memory = files_.at(files_.add(before.relative_path)).memory;
     memory.is_removed = memory.is_settled = memory.job_has_ended = true;
-    ++root_.logs_missed;
+    root_.miss_log(before.relative_path);
   }
   for (const auto& before : known.parked) {
     if (before.root_id != root_.id) continue;
@@ -220,7 +220,7 @@ void Discovery::poll_due(SteadyTime now) {
 
 void Discovery::poll(FileIndex index, SteadyTime now) {
   FileState& file = files_.at(index);
-  if (file.is_vanished || file.is_queued) return;
+  if ((file.is_vanished && !file.wants_rest()) || file.is_queued) return;
   if (root_.directory == nullptr) {
     unfinished_.erase(index);
     files_.schedule(index, now + intervals_.warm);
@@ -231,7 +231,7 @@ void Discovery::poll(FileIndex index, SteadyTime now) {
     return;
   }
   root_.budget.spend(1);
-  if (file.is_parked) {
+  if (file.is_parked || file.wants_rest()) {
     readers_.enqueue(index);
     return;
   }
@@ -261,7 +261,9 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
 
 void Discovery::judge_outcome(const FileOutcome& outcome, SteadyTime now) {
   FileState& file = files_.at(outcome.file);
-  if (file.is_vanished) {
+  const bool is_tried_again = file.wants_rest() && (outcome.kind == FileOutcome::Kind::postponed ||
+                                                    outcome.kind == FileOutcome::Kind::failed);
+  if (file.is_vanished && !is_tried_again) {
     take_vanished(outcome);
     return;
   }
@@ -292,15 +294,26 @@ void Discovery::judge_outcome(const FileOutcome& outcome, SteadyTime now) {
       files_.set_pending(file, 0);
       return;
     case FileOutcome::Kind::failed:
+      // Until its compressed form can be read a log that went away counts as gone.
+      if (file.is_vanished) reports_.vanished(file.relative_path);
       park(outcome.file, outcome.error, now, outcome.rest_max);
       return;
   }
 }
 
-// It went away while it was read, by which its run counts as there again. A compressed form was
-// taken for a log by what was known then, and that stays so.
+// It went away while it was read, by which its run counts as there again; or what its compressed
+// form has of it was read. Where that is taken for a log of its own, it is by what was known then,
+// and that stays so.
 void Discovery::take_vanished(const FileOutcome& outcome) {
   FileState& file = files_.at(outcome.file);
+  const bool was_read =
+      outcome.kind == FileOutcome::Kind::committed || outcome.kind == FileOutcome::Kind::unchanged;
+  if (file.wants_rest() && was_read) {
+    unpark(file);
+    files_.set_memory(file, outcome.memory);
+    mark_missing(outcome.file);
+    return;
+  }
   const bool has_lost_run = outcome.memory.run == 0 && file.memory.run != 0;  // removed meanwhile
   if (outcome.kind == FileOutcome::Kind::committed || has_lost_run) {
     LogMemory memory = outcome.memory;
@@ -372,34 +385,30 @@ void Discovery::unpark(FileState& file) {
   if (files_.set_parked(file, false)) reports_.unparked(file.relative_path);
 }
 
-bool Discovery::is_compressed(const std::string& relative_path) {
-  return root_.directory != nullptr &&
-         std::any_of(parser::kCompressedSuffixes.begin(), parser::kCompressedSuffixes.end(),
-                     [&](std::string_view suffix) {
-                       root_.budget.spend(1);
-                       return root_.directory->stat_file(relative_path + std::string(suffix));
-                     });
-}
-
-// Whose job is over and whose log is there in compressed form is not gone.
+// Whose text is there in compressed form is not gone: what was not read of it before is read from
+// there.
 void Discovery::mark_missing(FileIndex index) {
   FileState& file = files_.at(index);
+  const bool was_gone = file.is_vanished && !file.is_packed_away;
   files_.set_vanished(file, true);
   files_.schedule(index, SteadyTime::max());
   unfinished_.erase(index);
   files_.set_pending(file, 0);
   unpark(file);
   const LogMemory& log = file.memory;
+  const bool has_run = log.run != 0 || log.is_removed;
   const bool is_over = log.is_settled || log.job_has_ended;
-  const bool is_packed_away =
-      (log.run != 0 || log.is_removed) && is_over && is_compressed(file.relative_path);
-  files_.set_packed_away(file, is_packed_away);
-  if (is_packed_away) {
-    reports_.keeps_compressed(file.relative_path);
-    return;
+  files_.set_packed_away(file, has_run && root_.has_compressed_form(file.relative_path, is_over));
+  if (file.wants_rest()) {
+    readers_.enqueue(index);
+  } else if (file.is_packed_away) {
+    const bool was_here = file.directory != kNoDirectory;  // else it is no news
+    if (was_here && log.run != 0) reports_.keeps_compressed(file.relative_path);
+    if (was_gone) reports_.returned(file.relative_path);
+  } else {
+    if (has_run) reports_.vanished(file.relative_path);
+    file.memory.is_removed = false;
   }
-  if (file.memory.run != 0 || file.memory.is_removed) reports_.vanished(file.relative_path);
-  file.memory.is_removed = false;
 }
 
 void Discovery::wait(SteadyTime now, bool has_more) {

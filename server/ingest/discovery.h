@@ -68,7 +68,6 @@ class Discovery {
   void ask_for_verdict(storage::RunId run);
   void schedule_next(FileIndex index, SteadyTime now);
   void mark_missing(FileIndex index);
-  bool is_compressed(const std::string& relative_path);
   bool is_finished() const;
   void wait(SteadyTime now, bool has_more);
 

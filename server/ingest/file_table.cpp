@@ -49,17 +49,18 @@ void FileTable::drop_outdated() {
   while (!due_.empty() && files_[due_.top().file].due != due_.top().at) due_.pop();
 }
 
-void FileTable::count_reading(const FileState& file, int sign) {
+void FileTable::count_text(const FileState& file, int sign) {
+  if (file.is_vanished && !file.is_packed_away) sums_.vanished += sign;
   if (!file.is_told_by_earlier_reading()) return;
   sums_.of_earlier_reading += sign;
   sums_.rereads_left.of(file.refusal) += sign;
 }
 
 template <typename Change>
-void FileTable::recount_reading(FileState& file, Change change) {
-  count_reading(file, -1);
+void FileTable::recount_text(FileState& file, Change change) {
+  count_text(file, -1);
   change();
-  count_reading(file, 1);
+  count_text(file, 1);
 }
 
 bool FileTable::set_queued(FileState& file, bool is_queued) {
@@ -78,24 +79,23 @@ bool FileTable::set_parked(FileState& file, bool is_parked) {
 
 bool FileTable::set_vanished(FileState& file, bool is_vanished) {
   if (file.is_vanished == is_vanished) return false;
-  recount_reading(file, [&] {
+  recount_text(file, [&] {
     file.is_vanished = is_vanished;
     file.is_packed_away = false;
   });
-  sums_.vanished += is_vanished ? 1 : -1;
   return true;
 }
 
 void FileTable::set_memory(FileState& file, const LogMemory& memory) {
-  recount_reading(file, [&] { file.memory = memory; });
+  recount_text(file, [&] { file.memory = memory; });
 }
 
 void FileTable::set_packed_away(FileState& file, bool is_packed_away) {
-  recount_reading(file, [&] { file.is_packed_away = is_packed_away; });
+  recount_text(file, [&] { file.is_packed_away = is_packed_away; });
 }
 
 void FileTable::set_refusal(FileState& file, RereadRefusal refusal) {
-  recount_reading(file, [&] { file.refusal = refusal; });
+  recount_text(file, [&] { file.refusal = refusal; });
 }
 
 void FileTable::set_pending(FileState& file, std::uint64_t bytes) {

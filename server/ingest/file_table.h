@@ -37,10 +37,12 @@ struct FileState {
   bool is_vanished : 1 = false;
   bool wants_configuration : 1 = false;
   bool wants_content_check : 1 = false;
-  bool wants_verdict : 1 = false;  // its job may have ended
-  bool wants_reread : 1 = false;   // whole; other logs come first
-  // It vanished once its job was over, and its compressed form is there.
-  bool is_packed_away : 1 = false;
+  bool wants_verdict : 1 = false;   // its job may have ended
+  bool wants_reread : 1 = false;    // whole; other logs come first
+  bool is_packed_away : 1 = false;  // it vanished, and its compressed form is there
+
+  // It went away before it was read to its end: its compressed form has the rest.
+  bool wants_rest() const { return is_packed_away && !memory.is_settled && !memory.job_has_ended; }
 
   // And its text is there.
   bool is_told_by_earlier_reading() const {
@@ -75,7 +77,7 @@ class FileTable {
   struct Sums {
     std::int64_t queued = 0;
     std::int64_t parked = 0;
-    std::int64_t vanished = 0;
+    std::int64_t vanished = 0;            // and not there in another form
     std::int64_t of_earlier_reading = 0;  // told by one, and there
     RereadsLeft rereads_left;             // of these
     std::uint64_t pending_bytes = 0;
@@ -89,10 +91,10 @@ class FileTable {
     bool operator>(const Due& other) const { return at > other.at; }
   };
   void drop_outdated();
-  void count_reading(const FileState& file, int sign);
+  void count_text(const FileState& file, int sign);
   // Changes the file, and its share of the sums.
   template <typename Change>
-  void recount_reading(FileState& file, Change change);
+  void recount_text(FileState& file, Change change);
 
   std::deque<FileState> files_;  // addresses stay: the index holds views of the paths
   std::unordered_map<std::string_view, FileIndex> by_path_;

@@ -11,7 +11,7 @@ namespace llmb::ingest {
 namespace {
 
 // Raised when the same catalog would give other figures than an earlier program derived.
-constexpr std::uint64_t kFormulasVersion = 5;
+constexpr std::uint64_t kFormulasVersion = 6;
 constexpr std::int64_t kRunsAtOnce = 500;
 
 std::uint64_t hash_of(const parser::Catalog& catalog) {

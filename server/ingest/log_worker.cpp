@@ -109,7 +109,7 @@ WorkResult LogWorker::work(const ReadJob& job) {
 
 WorkResult LogWorker::read_log(const ReadJob& job) {
   WorkResult result;
-  LogFile opened = open_log_file(*job.root, job.relative_path, job.is_reread);
+  LogFile opened = open_log_file(*job.root, job.relative_path, job.is_reread || job.is_rest);
   if (opened.error != 0) {
     const auto kind =
         means_no_such_file(opened.error) ? FileOutcome::Kind::vanished : FileOutcome::Kind::failed;
@@ -147,15 +147,17 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
   WorkResult result;
   parser::RunPath path = parser::parse_run_path(job.layout_path);
   const std::optional<JobEnd> job_end = job_end_of(database_, job.root_id, job.relative_path, path);
-  if (before && !job.checks_content) {
+  if (before && !job.checks_content && !log.is_packed_form) {
     if (auto settled = unchanged_outcome(job, log, *before, job_end)) {
       result.outcome = std::move(*settled);
       return result;
     }
   }
   TailOptions options = tail_options(log);
-  options.shrink_is_believed = job.shrink_is_believed;
-  options.checks_content = job.checks_content;
+  // A compressed form may be of another text, and its size is not stale.
+  const bool is_new_form = log.is_packed_form && before && before->inode != log.facts.inode;
+  options.shrink_is_believed = job.shrink_is_believed || log.is_packed_form;
+  options.checks_content = job.checks_content || is_new_form;
   const auto text = texts_.of(log, goes_on());
   if (!text) {
     const auto kind = links_.stop ? FileOutcome::Kind::postponed : FileOutcome::Kind::failed;
@@ -185,7 +187,7 @@ TailOptions LogWorker::tail_options(const OpenLog& log) const {
   options.stop = &links_.stop;
   options.bytes_read = &links_.bytes_read;
   options.watch = &links_.watch;
-  if (log.is_packed()) options.packed_file = log.facts;
+  if (log.is_packed() || log.is_packed_form) options.packed_file = log.facts;
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "parser/layout/run_path.h"
 #include "server/unpacking/packing.h"
 
 namespace llmb::ingest {
@@ -17,8 +18,9 @@ LogFile open_log_file(const RootDirectory& root, const std::string& relative_pat
   if (!or_packed_form || !means_no_such_file(opened.error)) {
     return {std::move(opened.fd), opened.error, relative_path, false};
   }
+  const std::string log_path(parser::uncompressed_name(relative_path));
   for (const std::string_view suffix : unpacking::kSuffixes) {
-    const std::string path = relative_path + std::string(suffix);
+    const std::string path = log_path + std::string(suffix);
     OpenResult packed = root.open_file(path);
     if (packed.error == 0) return {std::move(packed.fd), 0, path, true};
   }

@@ -28,11 +28,12 @@ void ReadDispatch::dispatch(std::chrono::milliseconds retry) {
   while (!ready_.empty() && with_readers_ < open_files_max_) {
     const FileIndex index = ready_.front();
     FileState& file = files_.at(index);
-    const bool is_gone = file.is_vanished && !(file.wants_reread && file.is_packed_away);
+    const bool is_asked_for = (file.wants_reread && file.is_packed_away) || file.wants_rest();
+    const bool is_gone = file.is_vanished && !is_asked_for;
     if (is_gone || root_.directory == nullptr) {
       files_.set_queued(file, false);
       files_.set_pending(file, 0);
-      if (!file.is_vanished) files_.schedule(index, clock_.steady() + retry);
+      if (!is_gone) files_.schedule(index, clock_.steady() + retry);
       ready_.pop_front();
       continue;
     }
@@ -66,6 +67,7 @@ ReadJob ReadDispatch::make_job(FileIndex index) {
   file.wants_configuration = false;
   file.is_changed_again = job.kind == ReadJob::Kind::configure;  // read it next
   if (job.kind == ReadJob::Kind::read) {
+    job.is_rest = file.wants_rest();
     job.checks_content = file.wants_content_check;
     file.wants_content_check = false;
     file.wants_verdict = false;

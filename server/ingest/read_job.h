@@ -35,6 +35,8 @@ struct ReadJob {
   bool shrink_is_believed = false;
   // Whole, from its start, because an earlier reading told its run: where it is as it was settled.
   bool is_reread = false;
+  // Its log went away: what was not read of it before is in its compressed form.
+  bool is_rest = false;
   bool checks_content = false;  // every byte before the offset, not only the head and the last ones
 };
 

@@ -96,8 +96,8 @@ void RootReports::leaves_compressed(const std::string& relative_path) {
 
 void RootReports::keeps_compressed(const std::string& relative_path) {
   if (!may_log_again("compressed logs")) return;
-  warn("{}/{}: was compressed; its run stays as it was read, and so do others of this root",
-       root_.path, relative_path);
+  const std::string name = parser::safe_text(fmt::format("{}/{}", root_.path, relative_path));
+  spdlog::info("{}: was compressed; its run stays, and so do others of this root", name);
 }
 
 void RootReports::leaves_as_told(const std::string& relative_path,

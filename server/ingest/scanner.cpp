@@ -202,12 +202,23 @@ void Scanner::advise(milliseconds pause) {
 }
 
 void Scanner::tell_missing_mounts() {
+  if (!root_.error.empty()) return;
   const std::vector<std::string> missing = tree_.missing_mounts();
-  if (missing.empty() || !root_.error.empty()) return;
-  root_.error = fmt::format(
-      "below the root {} nothing is mounted any more at {}; the logs that were read there are kept "
-      "as they are until it is. Start again where the folder itself is meant",
-      root_.path, fmt::join(missing, ", "));
+  if (!missing.empty()) {
+    root_.error = fmt::format(
+        "below the root {} nothing is mounted any more at {}; the logs that were read there are "
+        "kept as they are until it is. Start again where the folder itself is meant",
+        root_.path, fmt::join(missing, ", "));
+    return;
+  }
+  for (const MissedFolder& folder : root_.missed_folders) {
+    if (!folder.is_empty) continue;
+    root_.error = fmt::format(
+        "{}/{} is empty, and logs were read from it before ({} of them): is its file system not "
+        "mounted? None of them counts as gone before something is in it",
+        root_.path, folder.name, folder.logs_missed);
+    return;
+  }
 }
 
 // Looks at every log's name: not with every event.

@@ -39,6 +39,10 @@ std::size_t name_begin(const DirectoryState& directory) {
   return directory.relative_path.empty() ? 0 : directory.relative_path.size() + 1;
 }
 
+bool is_gone_with_a_run(const FileState& file) {
+  return file.is_vanished && !file.is_packed_away && file.memory.run != 0;
+}
+
 }  // namespace
 
 TreeState::TreeState(WatchedRoot& root, FileTable& files, CallWatch& call_watch,
@@ -284,15 +288,19 @@ void TreeState::miss(FileIndex index) {
     listener_.on_missing(index);  // the log itself is there again
   } else if (facts) {
     listener_.on_examined(index, *facts);
-  } else if (means_no_such_file(error) && !mounts_.is_missing_on_the_way(*root_.directory, path)) {
+  } else if (means_no_such_file(error) && !is_out_of_reach(path)) {
     listener_.on_missing(index);
-    if (!is_packed) take_packed_form(index);
+    take_packed_form(index);
   }
 }
 
-// Of a log that went away: it may have been compressed before its end was read.
+bool TreeState::is_out_of_reach(const std::string& path) const {
+  return root_.is_out_of_reach(path) || mounts_.is_missing_on_the_way(*root_.directory, path);
+}
+
+// Of a log that went away: it may have been compressed before it was read.
 void TreeState::take_packed_form(FileIndex index) {
-  const std::string& log_path = files_.at(index).relative_path;
+  const std::string log_path(parser::uncompressed_name(files_.at(index).relative_path));
   const std::size_t slash = log_path.rfind('/');
   const auto directory =
       directories_.find(slash == std::string::npos ? "" : log_path.substr(0, slash));
@@ -318,7 +326,7 @@ std::vector<std::string> TreeState::missing_mounts() const {
 void TreeState::lose(DirectoryIndex index) {
   DirectoryState& directory = directories_.at(index);
   unwatch_below(index);
-  if (mounts_.is_missing_on_the_way(*root_.directory, directory.relative_path)) return;
+  if (is_out_of_reach(directory.relative_path)) return;
   directory.is_gone = true;
   // Where the folder above went, and comes back, nothing else says that this one is there again.
   if (directory.above != kNoDirectory) directories_.at(directory.above).modified_ns = 0;
@@ -451,18 +459,35 @@ bool TreeState::is_log(const std::string& path, parser::FileRole role) {
   return false;
 }
 
-// A compressed log is read where the log itself is not there, and was not read to the end of its
-// job when it was.
+// A compressed log is read where the log itself is not there, and no run has its text: neither that
+// of the log itself, when it was, nor that of another compressed form.
 bool TreeState::stands_for_its_log(const std::string& path) {
   const std::string log_path(parser::uncompressed_name(path));
-  if (const auto log = files_.find(log_path)) {
-    const FileState& file = files_.at(*log);
-    return file.is_vanished && !file.memory.is_settled && !file.memory.job_has_ended;
-  }
   const auto known = files_.find(path);
+  const bool has_run = known && files_.at(*known).memory.run != 0;
+  if (const auto log = files_.find(log_path)) {
+    FileState& file = files_.at(*log);
+    if (!has_run && is_gone_with_a_run(file)) listener_.on_missing(*log);
+    return file.is_vanished && !file.is_packed_away && !file.memory.is_settled &&
+           !file.memory.job_has_ended;
+  }
+  if (!has_run && other_form_has_run(path)) return false;
   if (known && files_.at(*known).directory != kNoDirectory) return true;  // as it did before
   root_.budget.spend(1);
   return !root_.directory->stat_file(log_path);
+}
+
+// Where that form went away, it is asked again whether this one takes its place.
+bool TreeState::other_form_has_run(const std::string& path) {
+  const std::string log_path(parser::uncompressed_name(path));
+  for (const std::string_view suffix : unpacking::kSuffixes) {
+    const auto form = files_.find(log_path + std::string(suffix));
+    if (!form || files_.at(*form).relative_path == path) continue;
+    const FileState& file = files_.at(*form);
+    if (is_gone_with_a_run(file)) listener_.on_missing(*form);
+    if (file.memory.run != 0 && (!file.is_vanished || file.is_packed_away)) return true;
+  }
+  return false;
 }
 
 }  // namespace llmb::ingest

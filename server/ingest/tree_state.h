@@ -93,7 +93,9 @@ class TreeState {
   void take_new_file(DirectoryIndex index, const std::string& path);
   bool is_log(const std::string& path, parser::FileRole role);
   bool stands_for_its_log(const std::string& path);
+  bool other_form_has_run(const std::string& path);
   void miss(FileIndex file);
+  bool is_out_of_reach(const std::string& path) const;
   void take_packed_form(FileIndex file);
   void leave_packed_form(const std::string& path);
   void lose(DirectoryIndex index);

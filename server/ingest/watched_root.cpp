@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "parser/foundation/directory_listing.h"
+#include "parser/layout/run_path.h"
 #include "server/ingest/tree_walk.h"
+#include "server/unpacking/packing.h"
 #include "storage/root_claim.h"
 
 namespace llmb::ingest {
@@ -28,11 +30,13 @@ bool is_mount_point(const RootDirectory& root) {
          above.st_dev != root.device();
 }
 
-// Whether nothing in it is a log or may hold one: there may be a file that says what is missing.
-// False where it cannot be listed.
-bool is_without_content(const RootDirectory& root) {
-  OpenResult opened = root.open_directory("");
-  if (opened.error != 0) return false;
+}  // namespace
+
+bool is_empty_place(const RootDirectory& root, const std::string& folder) {
+  OpenResult opened = root.open_directory(folder);
+  struct stat status {};
+  if (opened.error != 0 || fstat(opened.fd.get(), &status) != 0) return false;
+  if (folder.empty() ? is_mount_point(root) : status.st_dev != root.device()) return false;
   parser::DirectoryListing listing(std::move(opened.fd));
   if (!listing.is_open()) return false;
   while (const dirent* const entry = listing.next()) {
@@ -41,7 +45,18 @@ bool is_without_content(const RootDirectory& root) {
   return errno == 0;
 }
 
-}  // namespace
+void WatchedRoot::miss_log(std::string_view relative_path) {
+  ++logs_missed;
+  for (MissedFolder& folder : missed_folders) {
+    if (storage::is_inside(relative_path, folder.name)) ++folder.logs_missed;
+  }
+}
+
+bool WatchedRoot::is_out_of_reach(std::string_view relative_path) const {
+  return std::any_of(missed_folders.begin(), missed_folders.end(), [&](const MissedFolder& folder) {
+    return folder.is_empty && storage::is_inside(relative_path, folder.name);
+  });
+}
 
 bool WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
   auto opened = open_under_its_name();
@@ -60,7 +75,7 @@ bool WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
     directory.reset();
     return false;
   }
-  if (logs_missed > 0 && !is_mounted && is_without_content(*opened)) {
+  if (logs_missed > 0 && is_empty_place(*opened, "")) {
     error = fmt::format(
         "the root {} is empty, and logs were read from it before ({} of them): is its file system "
         "not mounted? None of them counts as gone before something is in it",
@@ -69,6 +84,10 @@ bool WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
     return false;
   }
   logs_missed = 0;
+  for (MissedFolder& folder : missed_folders) {
+    folder.is_empty = folder.logs_missed > 0 && is_empty_place(*opened, std::string(folder.name));
+    if (!folder.is_empty) folder.logs_missed = 0;
+  }
   was_mounted = was_mounted || is_mounted;
   error.clear();
   const bool is_same = directory != nullptr && directory->device() == opened->device() &&
@@ -94,6 +113,22 @@ parser::Result<RootDirectory> WatchedRoot::open_under_its_name() {
     path_is_canonical = true;
   }
   return RootDirectory::open(path);
+}
+
+bool WatchedRoot::has_compressed_form(const std::string& relative_path, bool is_over) {
+  if (directory == nullptr) return false;
+  const std::string log_path(parser::uncompressed_name(relative_path));
+  const auto is_there = [&](const std::string& form) {
+    budget.spend(1);
+    return directory->stat_file(form).has_value();
+  };
+  if (log_path != relative_path && is_there(log_path)) return false;  // that is the log
+  return std::any_of(parser::kCompressedSuffixes.begin(), parser::kCompressedSuffixes.end(),
+                     [&](std::string_view suffix) {
+                       const std::string form = log_path + std::string(suffix);
+                       const bool is_readable = is_over || unpacking::is_unpacked_by_name(form);
+                       return form != relative_path && is_readable && is_there(form);
+                     });
 }
 
 bool WatchedRoot::leaves_out(std::string_view relative_path) const {

@@ -3,6 +3,7 @@
 // opens it anew.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,14 @@
 
 namespace llmb::ingest {
 
+// A folder directly in a root that may be a mount of its own, and how many logs an earlier process
+// read below it, until something is found in it.
+struct MissedFolder {
+  std::string_view name;
+  std::int64_t logs_missed = 0;
+  bool is_empty = false;  // as the last scan found it
+};
+
 struct WatchedRoot {
   storage::RootId id = 0;
   std::string path;                                // as stored: canonical
@@ -31,6 +40,7 @@ struct WatchedRoot {
   bool was_mounted = false;  // it was where another file system begins, since this process began
   // Logs of it that an earlier process read, until something is found in the root.
   std::int64_t logs_missed = 0;
+  std::array<MissedFolder, 2> missed_folders{{{"experiments"}, {"results"}}};
   FileSystemKind kind = FileSystemKind::remote;
   OperationBudget budget{0, {}};
   std::string error;  // why the last scan failed; empty when it did not
@@ -42,11 +52,23 @@ struct WatchedRoot {
   // directory than before.
   bool reopen(double operations_per_s_max, SteadyTime now);
   parser::Result<RootDirectory> open_under_its_name();
+  // An earlier process read this log.
+  void miss_log(std::string_view relative_path);
+  // Whether it lies in a folder whose file system is likely not mounted: it is out of reach.
+  bool is_out_of_reach(std::string_view relative_path) const;
+  // Whether, in place of this log, a compressed form of it is there: while its job is not over, one
+  // that can be unpacked, for that has the rest.
+  bool has_compressed_form(const std::string& relative_path, bool is_over);
   // Whether what is there is another root's.
   bool leaves_out(std::string_view relative_path) const;
   void leave_out(std::string_view inner_path);  // absolute
   std::vector<std::string> paths_left_out() const;
 };
+
+// Whether nothing in the root, or in a folder of it, is a log or may hold one, and no other file
+// system begins there. There may be a file that says what is missing. False where it cannot be
+// listed.
+bool is_empty_place(const RootDirectory& root, const std::string& folder);
 
 // Absolute, without symlinks as far as it exists.
 std::string canonical_root_path(const std::string& path);

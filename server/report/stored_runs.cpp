@@ -22,9 +22,6 @@ namespace {
 // Bounds the memory of one request.
 constexpr std::int64_t kStepsInWindowMax = 200'000;
 
-// So many times with their printed digits are no other run's. A pushed log's end is not known here.
-constexpr std::int64_t kStepsThatTell = 8;
-
 constexpr std::int64_t kNoiseRunsMax = 200;
 constexpr std::int64_t kRepeatsAskedMax = 40;  // more than count (kRepeatsMax), and those tested
 
@@ -182,7 +179,7 @@ parser::ContentKey content_key_of(storage::Reader& reader, const storage::RunRec
   if (ends.head_hash == 0) return {};
   parser::ContentKey key;
   if (ends.tail_hash) key.by_bytes = bytes_key_of(reader, run);
-  if (times->count >= kStepsThatTell) {
+  if (times->count >= storage::kStepsThatTell) {
     key.by_times =
         fmt::format("{:x} {} {} {} {} {} {} {}", ends.head_hash, ends.head_length, run.size_bytes,
                     times->count, times->mean, times->stddev_sample, times->min, times->max);
@@ -213,7 +210,11 @@ class ByBytes {
     const auto [place, is_new] = read_.try_emplace(run);
     if (!is_new) return place->second;
     const auto records = reader_.listed_runs(std::array{run});
-    if (!records.empty()) place->second = content_key_of(reader_, records.front()).by_bytes;
+    if (records.empty()) return place->second;
+    const storage::LogEnds ends = reader_.log_ends(run);
+    if (ends.head_hash != 0 && ends.tail_hash) {
+      place->second = bytes_key_of(reader_, records.front());
+    }
     return place->second;
   }
 
@@ -235,8 +236,7 @@ Originals originals_of(storage::Reader& reader, std::span<const storage::RunReco
   for (const storage::LikelyCopy& copy : reader.likely_copies(ids)) {
     const storage::RunRecord& run = *by_id.at(copy.run);
     const auto& times = run.summary.step_time_s;
-    if (!times) continue;  // it changed since it was read
-    const bool is_sure = times->count >= kStepsThatTell;
+    const bool is_sure = times && times->count >= storage::kStepsThatTell;
     const storage::RunId original = is_sure ? copy.original : by_bytes.first_of(copy.run);
     if (original != copy.run) originals.emplace(copy.run, original);
   }

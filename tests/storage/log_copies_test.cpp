@@ -130,8 +130,33 @@ TEST_F(LogCopies, AreNeitherSupersededNorOfSuchARun) {
   EXPECT_THAT(copies_of({superseded, first, copy}), UnorderedElementsAre(Pair(copy, first)));
 }
 
+// An OOM before the first step, say.
+TEST_F(LogCopies, AreOfTheSameJobWhereNoStepWasTimed) {
+  const auto untimed = [&](const std::string& folder, std::int64_t job) {
+    IngestBatch batch = log_in(folder);
+    batch.summary.step_time_s.reset();
+    batch.path.job_id = job;
+    return batch;
+  };
+  const RunId first = add(untimed("a", 7));
+  const RunId copy = add(untimed("b", 7));
+  const RunId of_another_job = add(untimed("c", 8));
+  IngestBatch longer = untimed("d", 7);
+  ++longer.size_bytes;
+  const RunId of_another_length = add(longer);
+  IngestBatch timed = log_in("e");
+  timed.path.job_id = 7;
+  const RunId with_steps = add(timed);
+  EXPECT_THAT(copies_of({first, copy, of_another_job, of_another_length, with_steps}),
+              UnorderedElementsAre(Pair(copy, first)));
+  Reader reader(database_.path());
+  EXPECT_THAT(reader.runs_that_look_like(copy), ElementsAre(first, copy));
+  EXPECT_THAT(reader.runs_that_look_like(of_another_job), ElementsAre(of_another_job));
+  EXPECT_THAT(reader.runs_that_look_like(with_steps), ElementsAre(with_steps));
+}
+
 // Else a list would look at all runs for each of its own.
-TEST(LogCopyPlans, SearchTheIndexOfMeanStepTimes) {
+TEST(LogCopyPlans, SearchTheIndexesOfMeanStepTimesAndJobs) {
   const TemporaryDatabase database;
   const Writer writer(database.options());
   SqliteConnection connection(database.path(), SqliteConnection::Mode::read_only);
@@ -142,6 +167,7 @@ TEST(LogCopyPlans, SearchTheIndexOfMeanStepTimes) {
     lines.push_back(explain.read_text());
   }
   EXPECT_THAT(lines, Contains(HasSubstr("SEARCH near USING INDEX run_step_time_s_mean")));
+  EXPECT_THAT(lines, Contains(HasSubstr("SEARCH near USING INDEX run_job_id")));
   EXPECT_THAT(lines, Contains(HasSubstr("SEARCH run USING INTEGER PRIMARY KEY")));
   for (const std::string& line : lines) EXPECT_FALSE(line.starts_with("SCAN run")) << line;
 }

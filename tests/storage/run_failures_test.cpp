@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "parser/dialects/failure_class.h"
+#include "storage/copied_runs.h"
 #include "storage/database.h"
 #include "storage/run_failures.h"
 #include "storage/sqlite_connection.h"
@@ -132,6 +134,91 @@ TEST_F(FailureCounting, TakesRunsWithoutACauseWhereItIsAskedFor) {
   EXPECT_EQ(counts(without).ended[0].cause, "");
 }
 
+class FailuresOfCopies : public FailureCounting {
+ protected:
+  // Run `number` of a log that others may have, too.
+  RunId add_log(int number, std::uint64_t bytes, std::optional<double> mean, std::int64_t steps,
+                const std::string& cause = "cuda_oom") {
+    auto batch = ended_batch(root_, number, cause.empty() ? RunStatus::complete : RunStatus::failed,
+                             cause, "2026-01-01T00:00:00Z");
+    if (mean) {
+      batch.summary.step_time_s = parser::WindowStatistics{steps, *mean, 0.2, 0.3, 7, 6, 8, 7};
+    } else {
+      batch.summary.step_time_s.reset();
+    }
+    batch.size_bytes = 10'000;
+    batch.path.job_id = 7;
+    batch.cursor.head_hash = 0xFFFFFFFFFFFFFFFFULL;
+    batch.cursor.head_length = 1'024;
+    batch.cursor.tail_hash = bytes;
+    if (!cause.empty()) {
+      batch.facts.events.push_back({parser::LogEvent::Kind::failure, cause, "line", 1, 0});
+    }
+    return writer_.commit({&batch, 1}).at(0);
+  }
+
+  std::int64_t ended(const RunFilter& filter = {}) const {
+    std::int64_t runs = 0;
+    for (const EndedRuns& some : counts(filter).ended) runs += some.counted.runs;
+    return runs;
+  }
+};
+
+TEST_F(FailuresOfCopies, CountOnce) {
+  const RunId first = add_log(1, 1, 7.5, 30);
+  add_log(2, 1, 7.5, 30);
+  const RunId untimed = add_log(3, 2, std::nullopt, 0);
+  add_log(4, 2, std::nullopt, 0);
+  add_log(5, 3, 8.5, 30, "");
+  add_log(6, 3, 8.5, 30, "");
+  EXPECT_EQ(ended(), 3);
+  const auto lines = counts().lines;
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].run, first);
+  EXPECT_EQ(lines[1].run, untimed);
+}
+
+TEST_F(FailuresOfCopies, AreNoneOfLogsThatDiffer) {
+  add_log(1, 1, 7.5, 2);
+  add_log(2, 2, 7.5, 2);  // of few steps their ends tell
+  add_log(3, 1, std::nullopt, 0);
+  add_log(4, 2, std::nullopt, 0);
+  add_log(5, 1, 7.6, 30);
+  EXPECT_EQ(ended(), 5);
+}
+
+// Of those that match: the first of all may be another's.
+TEST_F(FailuresOfCopies, CountWhereTheFirstDoesNotMatch) {
+  add_log(1, 1, 7.5, 30);
+  const RunId second = add_log(2, 1, 7.5, 30);
+  RunFilter newer;
+  newer.failure_cause = {"cuda_oom"};
+  EXPECT_EQ(ended(newer), 1);
+  auto other = ended_batch(root_, 1, RunStatus::complete, "", "2026-01-01T00:00:00Z");
+  other.generation = 1;  // the first log was written anew
+  write(other);
+  EXPECT_EQ(ended(newer), 1);
+  EXPECT_EQ(counts(newer).ended[0].counted.newest_run, second);
+}
+
+// More than are looked at one by one: they are found by what they have in common.
+TEST_F(FailuresOfCopies, CountOnceAmongMany) {
+  constexpr int kLogs = 2'500;
+  std::vector<IngestBatch> batches;
+  for (int i = 0; i < kLogs; ++i) {
+    auto batch = ended_batch(root_, 10 + i, RunStatus::complete, "", "2026-01-01T00:00:00Z");
+    batch.summary.step_time_s = parser::WindowStatistics{30, 5 + 0.001 * i, 0, 0, 7, 6, 8, 7};
+    batch.path.job_id = 100 + i;
+    batches.push_back(std::move(batch));
+  }
+  writer_.commit(batches);
+  add_log(1, 1, 17.5, 30);
+  add_log(2, 1, 17.5, 30);
+  add_log(3, 2, std::nullopt, 0);
+  add_log(4, 2, std::nullopt, 0);
+  EXPECT_EQ(ended(), kLogs + 2);
+}
+
 class FailureLines : public FailureCounting {
  protected:
   using Event = std::pair<std::string_view, std::string>;  // cause, line
@@ -224,6 +311,14 @@ TEST_F(FailurePlans, ReadTheIndexThatCoversTheFilters) {
   for (const RunFilter& filter : {RunFilter(), some}) {
     for (const std::string& sql : failures_sql(sqlite_dialect(), filter)) {
       EXPECT_THAT(plan_of(sql), HasSubstr("COVERING INDEX run_filter")) << sql;
+    }
+    const auto copies = copied_runs_sql(sqlite_dialect(), filter);
+    const std::vector<std::string> indexes = {"run_step_time_s_mean", "run_job_id"};
+    ASSERT_EQ(copies.size(), indexes.size());
+    for (std::size_t i = 0; i < indexes.size(); ++i) {
+      const std::string plan = plan_of(copies[i]);
+      EXPECT_THAT(plan, HasSubstr("SEARCH run USING INDEX " + indexes[i]));
+      EXPECT_THAT(plan, HasSubstr("SEARCH run USING COVERING INDEX " + indexes[i]));
     }
   }
 }

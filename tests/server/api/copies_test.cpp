@@ -16,8 +16,9 @@ class Copies : public ApiTest {
  protected:
   // A log with so many steps, whose bytes have this hash; all begin and end alike.
   storage::RunId add_log(const std::string& experiment, std::int64_t last_iteration,
-                         std::uint64_t content_hash) {
+                         std::uint64_t content_hash, bool is_timed = true) {
     auto batch = sample_batch(root_, experiment, 7, last_iteration, 2.0);
+    if (!is_timed) batch.summary.step_time_s.reset();
     batch.cursor.head_hash = 5;
     batch.cursor.head_length = 1'024;
     batch.cursor.tail_hash = 6;
@@ -68,6 +69,15 @@ TEST_F(Copies, OfShortRunsAreToldByTheirBytes) {
   // Not only the first of those that look alike is compared.
   EXPECT_EQ(copy_of(add_log("e", 14, 2)), repeat);
   EXPECT_EQ(copy_of(add_log("f", 14, 4)), nullptr);
+}
+
+// They end before their first step, say.
+TEST_F(Copies, OfRunsWithoutTimesAreToldByTheirBytes) {
+  const auto first = add_log("a", 14, 1, false);
+  const auto repeat = add_log("b", 14, 2, false);
+  EXPECT_EQ(copy_of(first), nullptr);
+  EXPECT_EQ(copy_of(repeat), nullptr);
+  EXPECT_EQ(copy_of(add_log("c", 14, 2, false)), repeat);
 }
 
 // It changes without the copy.

@@ -142,13 +142,20 @@ TEST_F(LogDownload, BreaksOffWhereACompressedLogTurnsOutToBeAnother) {
   std::string other = text_;
   other[text_.size() - 50] = '?';
   pack(other);
-  EXPECT_EQ(rest_of(begin()), std::nullopt);
+  EXPECT_FALSE(rest_of(begin()).has_value());
   pack(text_.substr(0, text_.size() / 2));
-  EXPECT_EQ(rest_of(begin()), std::nullopt);
-  std::string torn = unpacking::gzipped(text_);
-  torn.resize(torn.size() - 10);
-  std::ofstream(packed, std::ios::binary) << torn;
-  EXPECT_EQ(rest_of(begin()), std::nullopt);
+  EXPECT_FALSE(rest_of(begin()).has_value());
+}
+
+TEST_F(LogDownload, HasWhatWasReadOfACompressedLogThatIsCutOff) {
+  std::filesystem::remove(file());
+  const std::string whole = unpacking::gzipped(text_);
+  const auto rest_of_first = [&](std::size_t bytes) {
+    std::ofstream(file().string() + ".gz", std::ios::binary) << whole.substr(0, bytes);
+    return rest_of(begin());
+  };
+  EXPECT_TRUE(rest_of_first(whole.size() - 4) == text_) << "behind all of its text";
+  EXPECT_FALSE(rest_of_first(whole.size() / 2).has_value()) << "before what was read of it";
 }
 
 TEST_F(LogDownload, AnswersWhatTheLogsLinesAnswerWhereItCannotBeRead) {

@@ -162,6 +162,27 @@ TEST_F(Doctor, FindsARootThatIsGoneAndLooksAtFurtherOnes) {
   EXPECT_THAT(run.out, HasSubstr("runs.db: is not a folder"));
 }
 
+TEST_F(Doctor, FindsWhatIsEmptyThoughLogsWereReadThere) {
+  fs::remove_all(folder_.path() / "tree/a");
+  const ProgramRun root = doctor({"--format=json", "--quick"});
+  EXPECT_EQ(root.exit_code, 1);
+  EXPECT_EQ(verdicts(root, "root"), Verdicts{"problem"});
+  EXPECT_THAT(root.out, HasSubstr("tree: is empty, and logs were read from it before"));
+  folder_.write("tree/results/log_2.out", nemo_log(49));
+  folder_.write("tree/experiments/a/log_3.out", nemo_log(49));
+  const std::vector<std::string> once = {"ingest", "--once",  "--allow-network-file-system",
+                                         "--db",   "runs.db", "tree"};
+  ASSERT_EQ(run_program(once, options_).exit_code, 0);
+  EXPECT_EQ(doctor({}).exit_code, 0);
+  fs::remove_all(folder_.path() / "tree/experiments/a");
+  EXPECT_THAT(doctor({}).out, HasSubstr("tree/experiments: is empty"));
+  EXPECT_EQ(run_program(once, options_).exit_code, 1);
+  // Where they are gone for good, nothing is missing.
+  fs::remove_all(folder_.path() / "tree/experiments");
+  ASSERT_EQ(run_program(once, options_).exit_code, 0);
+  EXPECT_EQ(doctor({}).exit_code, 0);
+}
+
 TEST_F(Doctor, WarnsOfARootThatWasNeverRead) {
   execute("INSERT INTO root (path, cluster) VALUES ('" + folder_.file("mistyped") + "', '')");
   const ProgramRun run = doctor({"--format=json"});

@@ -1,6 +1,7 @@
 // Logs that are found compressed, and logs that were compressed after they were read.
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "server/ingest/retention.h"
 #include "storage/removal.h"
@@ -141,24 +142,108 @@ TEST_F(IngestPacked, LeavesTheRunOfALogThatWasReadBefore) {
   EXPECT_FALSE(is_there(kPlain)) << "neither form is there";
 }
 
-TEST_F(IngestPacked, HasWhatWasNotReadBefore) {
+TEST_F(IngestPacked, GoesOnInTheRunOfALogThatWasNotReadToItsEnd) {
   const auto log_of = [](Packing packing) { return "of" + suffix_of(packing) + "/" + kPlain; };
   for (const Packing packing : unpacking::kPackings) write(log_of(packing), nemo_lines(0, 20));
   ingest_once();
+  std::map<std::string, storage::RunId> ids;
   for (const Packing packing : unpacking::kPackings) {
-    ASSERT_EQ(run_of(log_of(packing))->summary.status, RunStatus::running);
+    const auto run = run_of(log_of(packing));
+    ASSERT_EQ(run->summary.status, RunStatus::running);
+    ids[run->relative_path] = run->id;
     append(log_of(packing), nemo_lines(20, 30));
     compress(log_of(packing), packing);
   }
   for (int look = 0; look < 2; ++look) {
-    ingest_once();
-    for (const Packing packing : unpacking::kPackings) {
-      const std::string log = log_of(packing);
-      EXPECT_FALSE(is_there(log));
-      ASSERT_TRUE(is_there(log + suffix_of(packing))) << log;
-      EXPECT_EQ(run_of(log + suffix_of(packing))->summary.status, RunStatus::complete);
+    const IngestStatus status = ingest_once();
+    EXPECT_EQ(status.bytes_read == 0, look == 1);
+    EXPECT_EQ(status.files_seen, static_cast<std::int64_t>(ids.size()));
+    for (const auto& [log, id] : ids) {
+      ASSERT_TRUE(is_there(log)) << log;
+      EXPECT_EQ(run_of(log)->id, id);
+      EXPECT_EQ(run_of(log)->step_count, 50);
+      EXPECT_EQ(run_of(log)->summary.status, RunStatus::complete);
     }
+    EXPECT_EQ(storage::Reader(database_).run_count({}), static_cast<std::int64_t>(ids.size()));
   }
+}
+
+// An epilog compresses a log before ten minutes of silence have said that its job is over.
+TEST_F(IngestPacked, IsTheSameRunOfAFailedLog) {
+  write(kPlain, nemo_lines(0, 20) + "torch.OutOfMemoryError: CUDA out of memory.\n");
+  ingest_once();
+  const auto before = run_of(kPlain);
+  compress(kPlain);
+  ingest_once();
+  ASSERT_TRUE(is_there(kPlain));
+  EXPECT_EQ(run_of(kPlain)->id, before->id);
+  EXPECT_EQ(run_of(kPlain)->summary.failure_cause, "cuda_oom");
+  EXPECT_EQ(storage::Reader(database_).run_count({}), 1);
+}
+
+// The job began anew in the same file, and that was compressed.
+TEST_F(IngestPacked, SupersedesTheRunOfAnotherText) {
+  write(kPlain, nemo_lines(0, 20));
+  ingest_once();
+  write(kPlain, nemo_lines(0, 10, 49, 3.5));
+  compress(kPlain);
+  for (int look = 0; look < 2; ++look) {
+    ingest_once();
+    EXPECT_EQ(run_of(kPlain)->step_count, 10);
+    EXPECT_EQ(run_of(kPlain)->generation, 1);
+    EXPECT_FALSE(run_of(kPlain + ".gz"));
+    EXPECT_EQ(storage::Reader(database_).run_count({}), 1);
+  }
+}
+
+TEST_F(IngestPacked, GoesOnWhereItsCompressedFormCouldNotBeReadAtFirst) {
+  write(kPlain, nemo_lines(0, 20));
+  ingest_once();
+  const auto before = run_of(kPlain);
+  const std::string whole = gzipped(nemo_lines(0, 50));
+  std::filesystem::remove(tree_path(kPlain));
+  write(kPlain + ".gz", whole.substr(0, whole.size() / 2));
+  for (int look = 0; look < 2; ++look) {
+    EXPECT_EQ(ingest_once().files_parked, 1);
+    EXPECT_FALSE(is_there(kPlain));
+    EXPECT_FALSE(run_of(kPlain + ".gz"));
+  }
+  write(kPlain + ".gz", whole);
+  EXPECT_EQ(ingest_once().files_parked, 0);
+  ASSERT_TRUE(is_there(kPlain));
+  EXPECT_EQ(run_of(kPlain)->id, before->id);
+  EXPECT_EQ(run_of(kPlain)->step_count, 50);
+}
+
+TEST_F(IngestPacked, BringsBackTheRunOfALogThatWasGone) {
+  for (const int steps : {20, 50}) {  // a part, and the whole
+    const std::string log = std::to_string(steps) + "/" + kPlain;
+    write(log, nemo_lines(0, steps));
+    ingest_once();
+    std::filesystem::remove(tree_path(log));
+    ingest_once();
+    ASSERT_FALSE(is_there(log));
+    write(log + ".gz", gzipped(nemo_lines(0, 50)));
+    ingest_once();
+    EXPECT_TRUE(is_there(log));
+    EXPECT_EQ(run_of(log)->step_count, 50);
+    EXPECT_FALSE(run_of(log + ".gz"));
+  }
+}
+
+TEST_F(IngestPacked, KeepsItsRunWhereItIsCompressedAnew) {
+  write(kPlain + ".gz", gzipped(nemo_lines(0, 50)));
+  ingest_once();
+  std::filesystem::remove(tree_path(kPlain + ".gz"));
+  write(kPlain + ".xz", packed_by(Packing::xz, nemo_lines(0, 50)));
+  for (int look = 0; look < 2; ++look) {
+    ingest_once();
+    EXPECT_TRUE(is_there(kPlain + ".gz"));
+    EXPECT_FALSE(run_of(kPlain + ".xz"));
+  }
+  std::filesystem::remove(tree_path(kPlain + ".xz"));
+  ingest_once();
+  EXPECT_FALSE(is_there(kPlain + ".gz")) << "no form is there";
 }
 
 TEST_F(IngestPacked, IsSeenWhileItIsFollowed) {
@@ -168,12 +253,8 @@ TEST_F(IngestPacked, IsSeenWhileItIsFollowed) {
   ASSERT_TRUE(eventually([&] { return is_there(kPlain); }));
   append(kPlain, nemo_lines(20, 30));
   compress(kPlain);
-  // What was appended may have been read just before.
-  EXPECT_TRUE(eventually([&] {
-    const auto packed = run_of(kPlain + ".gz");
-    const auto plain = run_of(kPlain);
-    return (packed && packed->step_count == 50) || (!plain->vanished_at && plain->step_count == 50);
-  }));
+  EXPECT_TRUE(eventually([&] { return is_there(kPlain) && run_of(kPlain)->step_count == 50; }));
+  EXPECT_FALSE(run_of(kPlain + ".gz"));
   write("later.out.gz", gzipped(nemo_lines(0, 50)));
   EXPECT_TRUE(eventually([&] { return is_there("later.out.gz"); }));
   write("later.out", nemo_lines(0, 50));

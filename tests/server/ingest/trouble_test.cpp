@@ -173,6 +173,34 @@ TEST_F(IngestTrouble, TakesARootThatWasEmptiedForEmptyOnceALogIsInIt) {
   EXPECT_TRUE(ingest.status().root_errors.empty());
 }
 
+// It may be a mount of its own, of which an earlier process knew.
+TEST_F(IngestTrouble, LosesNoLogOfAFolderThatIsEmptyAtTheStart) {
+  for (const char* const folder : {"experiments", "results", "others"}) {
+    write(std::string(folder) + "/a/run.out", nemo_lines(0, 5));
+  }
+  ingest_once();
+  const auto is_gone = [&](const char* folder) {
+    return run_of(std::string(folder) + "/a/run.out")->vanished_at.has_value();
+  };
+  for (const char* const folder : {"experiments", "others"}) {
+    fs::remove_all(tree_path(std::string(folder) + "/a"));
+  }
+  for (int look = 0; look < 2; ++look) {
+    const auto errors = ingest_once().root_errors;
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_NE(errors[0].find("experiments is empty"), std::string::npos) << errors[0];
+    EXPECT_FALSE(is_gone("experiments"));
+    EXPECT_FALSE(is_gone("results"));
+    EXPECT_TRUE(is_gone("others")) << "anybody may empty such a folder";
+  }
+  write("experiments/b/run.out", nemo_lines(0, 5));
+  EXPECT_TRUE(ingest_once().root_errors.empty());
+  EXPECT_TRUE(is_gone("experiments"));
+  fs::remove_all(tree_path("results"));
+  EXPECT_TRUE(ingest_once().root_errors.empty());
+  EXPECT_TRUE(is_gone("results")) << "there is no folder that it could be mounted at";
+}
+
 TEST_F(IngestTrouble, StopsAtOnceWhileItIsHalted) {
   const std::string small = folder_.string() + "/small";
   fs::create_directory(small);
