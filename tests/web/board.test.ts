@@ -363,3 +363,41 @@ test("the board as a table has a row for each cell, as wide as its head", () => 
   const measured = boardTable(ofOne([reference({})], answers), () => false);
   assert.deepEqual(measured.rows[0]?.slice(4, 8), ["aim met", "1.0000", "0.9700", "not decided"]);
 });
+
+// fp8 is published, and a run that says which kind of it is held against that.
+function measuredKind(dtype: string, id: number, gpus: number): Scaling {
+  const answers = measured(dtype, id);
+  const [series] = answers.series;
+  const [point] = series?.points ?? [];
+  assert.ok(series && point);
+  point.gpu_count = gpus;
+  series.published = kScales.map((gpu_count) => ({
+    gpu_count,
+    tokens_per_s_per_gpu: 100,
+    global_batch_size: 1024,
+    scaling: "baseline" as const,
+    efficiency: 1,
+    reference: reference({ dtype: "fp8", gpu_count }),
+  }));
+  return answers;
+}
+
+const kScales = [128, 512];
+const kPublishedFp8 = kScales.map((gpu_count) => reference({ dtype: "fp8", gpu_count }));
+const cellsOf = (...all: Scaling[]) =>
+  ofOne(kPublishedFp8, joined(...all)).map(({ name, cells }) => [
+    name,
+    ...cells.map((cell) => `${cell.reference.gpu_count} ${cell.runs.join()}`),
+  ]);
+
+test("runs of a kind of fp8 have a row of their own, and hide none of fp8", () => {
+  assert.deepEqual(cellsOf(measuredKind("fp8", 1, 512), measuredKind("fp8_mx", 2, 128)), [
+    ["grok1 314b fp8", "128 ", "512 1"],
+    ["grok1 314b fp8_mx", "128 2", "512 "],
+  ]);
+});
+
+test("where all that was run is a kind of fp8 its row holds the published results", () => {
+  assert.deepEqual(cellsOf(measuredKind("fp8_mx", 2, 128)), [["grok1 314b fp8_mx", "128 2", "512 "]]);
+  assert.deepEqual(cellsOf(), [["grok1 314b fp8", "128 ", "512 "]]);
+});

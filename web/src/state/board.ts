@@ -189,7 +189,17 @@ export function boardRows(
         Number(b.reference.is_proxy) - Number(a.reference.is_proxy),
     );
   }
-  return [...rows.values()].sort(byName);
+  const all = [...rows.values()];
+  return all.filter((row) => !isHeldByKinds(row, all)).sort(byName);
+}
+
+// Of fp8, where all that was run is a kind of it: the published results are in that kind's row.
+function isHeldByKinds(row: BoardRow, all: readonly BoardRow[]): boolean {
+  if (hasRuns(row)) return false;
+  return all.some(
+    (other) =>
+      other.name.startsWith(`${row.name}_`) && other.gpuType === row.gpuType && hasRuns(other),
+  );
 }
 
 function byName(a: BoardRow, b: BoardRow): number {

@@ -92,12 +92,17 @@ export function newestOf(times: readonly (string | null)[]): string | null {
   return times.reduce((a, b) => (msOf(b) > msOf(a) ? b : a), null);
 }
 
+// A published result of fp8, as runs of one kind of it (fp8_cs) are held against it: each kind has
+// cells of its own.
+const asOf = (reference: Reference, { dtype }: Series): Reference =>
+  dtype === reference.dtype ? reference : { ...reference, dtype };
+
 const kNoRecipe = "of no recipe that has a published result";
 
 function addPoints(at: CellAt, series: Series): void {
   const isProxy = hasProxy(series.marks);
   for (const { gpu_count, reference } of series.published) {
-    at(keyOf(series, gpu_count, reference.is_proxy)).reference ??= reference;
+    at(keyOf(series, gpu_count, reference.is_proxy)).reference ??= asOf(reference, series);
   }
   for (const point of series.points) {
     const cell = at(keyOf(series, point.gpu_count, isProxy));
@@ -115,7 +120,7 @@ function addPoints(at: CellAt, series: Series): void {
     const layout = point.differences.filter(({ key }) => key !== batch.key);
     cell.environments.push({
       differences: [...series.differences, ...layout, batch],
-      reference: isProxy ? null : (published?.reference ?? null),
+      reference: isProxy || !published ? null : asOf(published.reference, series),
       standing,
       runs,
       runCount,
