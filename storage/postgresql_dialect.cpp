@@ -18,6 +18,7 @@ const SqlDialect& postgresql_dialect() {
       .candidates_of_text = "",
       .trigrams = nullptr,
       .is_in_list = " = ANY (CAST(? AS bigint[]))",
+      .is_in_long_list = " IN (SELECT unnest(CAST(? AS bigint[])))",
       .list_begin = '{',
       .list_end = '}',
       .runs_by_combination = "run",

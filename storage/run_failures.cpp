@@ -30,7 +30,7 @@ std::string newest_column() {
 // The parameter behind all others is the list of those that are left out.
 void leave_out_copies(Where& where, const SqlDialect& dialect, const std::vector<RunId>& copies) {
   if (copies.empty()) return;
-  where.add(fmt::format("NOT (id{})", dialect.is_in_list), dialect.list_text(copies));
+  where.add(fmt::format("NOT (id{})", dialect.is_in_long_list), dialect.list_text(copies));
 }
 
 // One scan of run_filter makes the answer: a further one, for the days alone, would take as long.

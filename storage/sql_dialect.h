@@ -30,6 +30,8 @@ struct SqlDialect {
   // After a column: it is one of the numbers of a list that is one parameter, which list_text()
   // makes.
   std::string_view is_in_list;
+  // The same for tens of thousands, asked of many rows: as a table, which every version hashes.
+  std::string_view is_in_long_list;
   char list_begin;
   char list_end;
   // The table, or a join, by which the runs of one row of run_tally are found; that they are its,

@@ -51,6 +51,7 @@ const SqlDialect& sqlite_dialect() {
           " UNION ALL SELECT DISTINCT run_id FROM run_text_change",
       .trigrams = trigrams_to_match,
       .is_in_list = " IN (SELECT value FROM json_each(?))",
+      .is_in_long_list = " IN (SELECT value FROM json_each(?))",
       .list_begin = '[',
       .list_end = ']',
       .runs_by_combination = runs_by_combination,

@@ -6,13 +6,78 @@
 #include <array>
 #include <string_view>
 
-#include "parser/layout/llmb_config.h"
+#include "parser/layout/overridden_figure.h"
 
 namespace llmb::parser {
 namespace {
 
-constexpr std::array<std::string_view, 6> kOfNoRow = {"steps", "max_steps", "train_iters",
-                                                      "seed",  "dp",        "data_parallel_size"};
+// What changes nothing of the work of a step: no table of recipes states it.
+constexpr std::array<std::string_view, 58> kOfNoRow = {
+    // How long a run trains, from which seed
+    "steps",
+    "max_steps",
+    "num_steps",
+    "train_steps",
+    "num_train_steps",
+    "train_iters",
+    "max_iters",
+    "num_iterations",
+    "train_samples",
+    "max_epochs",
+    "exit_interval",
+    "seed",
+    "random_seed",
+    "data_seed",
+    // What follows from the GPUs and the other parallel sizes
+    "dp",
+    "data_parallel_size",
+    // Logging
+    "log_interval",
+    "log_every_n_steps",
+    "log_freq",
+    "log_frequency",
+    "log_level",
+    "log_dir",
+    "log_throughput",
+    "logging_level",
+    "logging_steps",
+    "logging_interval",
+    "logger_dir",
+    "tensorboard_dir",
+    "tensorboard_log_interval",
+    "enable_tensorboard",
+    "wandb_project",
+    "wandb_project_name",
+    "wandb_entity",
+    "wandb_entity_name",
+    "wandb_exp_name",
+    "wandb_run_name",
+    "wandb_name",
+    "wandb_group",
+    "wandb_save_dir",
+    // Saving; a save inside the window is told as an interruption
+    "save",
+    "save_dir",
+    "save_interval",
+    "save_steps",
+    "save_every_n_steps",
+    "save_top_k",
+    "save_last",
+    "checkpoint_dir",
+    "checkpoint_interval",
+    "checkpoint_every_n_steps",
+    // Names
+    "exp_name",
+    "experiment_name",
+    "run_name",
+    "job_name",
+    // Where the tokenizer lies
+    "tokenizer_path",
+    "tokenizer_model",
+    "tokenizer_model_path",
+    "tokenizer_name_or_path",
+    "hf_tokenizer_path",
+};
 
 }  // namespace
 

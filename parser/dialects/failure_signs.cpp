@@ -149,7 +149,7 @@ constexpr std::array kSignsOfOne = {
     failure("interrupted", "srun: sending Ctrl-C to "),
     failure("cancelled", "Job 'raysubmit_", R"(Job 'raysubmit_\w+' was stopped)"),
     failure("job_exited", "Job 'raysubmit_", R"(Job 'raysubmit_\w+' failed)"),
-    failure("cancelled", "ancelled by user request"),
+    failure("cancelled", " was cancelled by user request", R"(\bJob \d+ was)"),
     failure("cancelled", "### TASK STOPPED - USER ABORTED"),
     failure("cancelled", "salloc: Job allocation ", R"(has been revoked)"),
     failure("task_failure", "DUE TO TASK FAILURE"),

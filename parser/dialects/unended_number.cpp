@@ -28,10 +28,18 @@ char form_of(char c, bool is_behind_zeros) {
   return is_digit(c) && (is_behind_zeros || c != '0') ? '9' : c;
 }
 
+// Without the number before it, which is another one on each line.
+std::string_view name_before(std::string_view line, std::size_t begin) {
+  const std::string_view before = line.substr(0, begin);
+  const std::size_t bytes = std::min(begin, kNameBytes);
+  const std::size_t other = before.find_last_of("0123456789");
+  const std::size_t behind_other = other == std::string_view::npos ? 0 : other + 1;
+  return before.substr(std::max(begin - bytes, behind_other));
+}
+
 // The end of the name that stands before the number, and the number's form.
 void describe(std::string_view line, std::size_t begin, std::string& into) {
-  const std::size_t name_begin = begin - std::min(begin, kNameBytes);
-  into.assign(line.substr(name_begin, begin - name_begin));
+  into.assign(name_before(line, begin));
   bool is_behind_zeros = false;
   for (const char c : line.substr(begin)) {
     const char form = form_of(c, is_behind_zeros);
@@ -60,7 +68,7 @@ std::string_view UnendedNumber::whole_part(std::string_view line) const {
   if (begin == line.size() || may_go_on(line.substr(begin))) return without;
   std::string ending;
   describe(line, begin, ending);
-  const std::string_view name = std::string_view(ending).substr(0, std::min(begin, kNameBytes));
+  const std::string_view name = name_before(line, begin);
   const bool has_like = std::find(endings_.begin(), endings_.end(), ending) != endings_.end();
   const bool has_longer =
       std::any_of(endings_.begin(), endings_.end(), [&](const std::string& other) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "parser/foundation/parse_number.h"
-#include "parser/foundation/text.h"
 #include "parser/layout/name_tokens.h"
+#include "parser/layout/overridden_figure.h"
 #include "parser/layout/secrets.h"
 
 namespace llmb::parser {
@@ -42,33 +42,6 @@ constexpr std::array kKeyNames = {
     KeyName{"job_config.proxy", "proxy"},
     KeyName{"job_config.strong_scaling", "strong_scaling"},
     KeyName{"job_config.cuda_graphs", "cuda_graphs"},
-};
-// Under job_config.model_overrides, as launchers and programs spell them, -> key of
-// RunConfiguration.
-constexpr std::array kOverrideNames = {
-    KeyName{"num_layers", "layer_count"},
-    KeyName{"seq_length", "sequence_length"},
-    KeyName{"seq_len", "sequence_length"},
-    KeyName{"sequence_length", "sequence_length"},
-    KeyName{"tp", "tensor_parallel"},
-    KeyName{"tensor_parallel_size", "tensor_parallel"},
-    KeyName{"tensor_model_parallel_size", "tensor_parallel"},
-    KeyName{"pp", "pipeline_parallel"},
-    KeyName{"pipeline_parallel_size", "pipeline_parallel"},
-    KeyName{"pipeline_model_parallel_size", "pipeline_parallel"},
-    KeyName{"vp", "virtual_pipeline"},
-    KeyName{"virtual_pipeline_model_parallel_size", "virtual_pipeline"},
-    KeyName{"cp", "context_parallel"},
-    KeyName{"context_parallel_size", "context_parallel"},
-    KeyName{"ep", "expert_parallel"},
-    KeyName{"expert_parallel_size", "expert_parallel"},
-    KeyName{"expert_model_parallel_size", "expert_parallel"},
-    KeyName{"etp", "expert_tensor_parallel"},
-    KeyName{"expert_tensor_parallel_size", "expert_tensor_parallel"},
-    KeyName{"mbs", "micro_batch_size"},
-    KeyName{"micro_batch_size", "micro_batch_size"},
-    KeyName{"gbs", "global_batch_size"},
-    KeyName{"global_batch_size", "global_batch_size"},
 };
 constexpr std::array<std::string_view, 6> kSections = {
     "job_info", "workload_info", "model_info", "cluster_info", "container_info", "job_config"};
@@ -164,29 +137,27 @@ void check_sections(const YAML::Node& root) {
   }
 }
 
-// Empty for what no table states.
-std::string_view key_of_override(std::string_view dotted) {
-  const std::string name = name_of_override(dotted);
-  for (const auto& [known, key] : kOverrideNames) {
-    if (name == known) return key;
-  }
-  return {};
-}
-
-// cluster_info.slurm_account is known by its last part; other things that the user overrode keep
-// their names.
+// cluster_info.slurm_account is known by its last part.
 std::string key_for(std::string_view name) {
   for (const auto& [dotted, key] : kKeyNames) {
     if (dotted == name) return std::string(key);
-  }
-  if (name.starts_with(kModelOverrides)) {
-    const std::string_view key = key_of_override(name);
-    if (!key.empty()) return std::string(key);
   }
   constexpr std::string_view kSlurmPrefix = "cluster_info.slurm_";
   if (name.starts_with(kSlurmPrefix))
     return std::string(name.substr(std::string_view("cluster_info.").size()));
   return std::string(name);
+}
+
+// Last, for they hold whatever the sections before and behind them say of the recipe.
+void add_overrides(const std::vector<std::pair<std::string, std::string>>& values,
+                   RunConfiguration& configuration) {
+  const RunConfiguration stated = configuration;
+  for (const auto& [name, value] : values) {
+    if (!name.starts_with(kModelOverrides)) continue;
+    const auto figure = overridden_figure(name, value, stated);
+    configuration.set(figure ? figure->key : name, figure ? figure->value : value,
+                      ConfigSource::llmb_config);
+  }
 }
 
 LlmbConfig build_config(const YAML::Node& root) {
@@ -195,6 +166,7 @@ LlmbConfig build_config(const YAML::Node& root) {
   flattener.add(root, "", 0);
   LlmbConfig config;
   for (auto& [name, value] : flattener.values) {
+    if (name.starts_with(kModelOverrides)) continue;
     if (name == "job_info.job_id") {
       config.job_id = parse_digits(value);
     } else if (name != "job_info.launch_time") {  // local time without a zone orders no runs
@@ -204,6 +176,7 @@ LlmbConfig build_config(const YAML::Node& root) {
       config.configuration.set(key_for(name), value, ConfigSource::llmb_config);
     }
   }
+  add_overrides(flattener.values, config.configuration);
   const auto type = config.configuration.value("workload_type");
   const auto model = config.configuration.value("model");
   if (type && model) {
@@ -216,12 +189,6 @@ LlmbConfig build_config(const YAML::Node& root) {
 }
 
 }  // namespace
-
-std::string name_of_override(std::string_view key) {
-  std::string name = lower(key.substr(key.rfind('.') + 1));
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
 
 Result<LlmbConfig> parse_llmb_config(std::string_view yaml) {
   constexpr const char* kPrefix = "llmb-config: ";

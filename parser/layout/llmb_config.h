@@ -11,12 +11,6 @@
 
 namespace llmb::parser {
 
-// Keys of what the user changed of the model begin with it. What a recipe's table states (layers,
-// parallel sizes, batches …) has the key of RunConfiguration instead.
-inline constexpr std::string_view kModelOverrides = "job_config.model_overrides.";
-// Of such a key, however it is spelled: "…model.Hidden-Size" -> "hidden_size".
-std::string name_of_override(std::string_view key);
-
 struct LlmbConfig {
   std::optional<std::int64_t> job_id;
   RunConfiguration configuration;  // all with ConfigSource::llmb_config

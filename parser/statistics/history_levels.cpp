@@ -105,6 +105,7 @@ HistoryDrift told_drift(const LevelDrift& drift) {
   told.to = drift.end;
   told.before_s = std::exp(drift.from.y);
   told.after_s = std::exp(drift.to.y);
+  told.may_begin_earlier = drift.may_begin_earlier;
   told.step_time_ratio = told.after_s / told.before_s;
   told.step_time_ratio_per_run =
       std::exp((drift.to.y - drift.from.y) / static_cast<double>(drift.end - drift.begin));
@@ -142,6 +143,21 @@ void find_changes_of_medians(const HistoryRuns& runs, const ChangeFinder& find_c
   if (goes_on && series.newest == NewestLevel::steady) series.newest = NewestLevel::drifting;
 }
 
+// What is smaller than `least` is no border of what is told. The smallest goes first: without it
+// the next may be large enough.
+void erase_small_changes(std::span<const double> logs, double least,
+                         std::vector<std::size_t>& starts) {
+  while (!starts.empty()) {
+    std::vector<double> sizes;
+    for (const LevelPair& pair : level_pairs(starts, logs.size())) {
+      sizes.push_back(std::abs(std::log(median_after(logs, pair) / median_before(logs, pair))));
+    }
+    const auto smallest = std::min_element(sizes.begin(), sizes.end());
+    if (*smallest >= least) return;
+    starts.erase(starts.begin() + (smallest - sizes.begin()));
+  }
+}
+
 void find_changes_of_means(const HistoryRuns& runs, const ChangeFinder& find_change_points,
                            const SegmentationOptions& options, HistorySeries& series) {
   std::vector<double> means;  // logarithms, as are these over the medians
@@ -155,14 +171,14 @@ void find_changes_of_means(const HistoryRuns& runs, const ChangeFinder& find_cha
   const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
   // Of most series no segmentation could tell one.
   const bool may_change = *high - *low >= least;
-  const std::vector<std::size_t> starts =
+  std::vector<std::size_t> starts =
       may_change ? find_change_points(ratios, options) : std::vector<std::size_t>();
+  erase_small_changes(ratios, least, starts);
   for (const LevelPair& pair : level_pairs(starts, ratios.size())) {
     HistoryMeanChange change;
     change.at = pair.change;
     change.mean_to_median_before = median_before(ratios, pair);
     change.mean_to_median_after = median_after(ratios, pair);
-    if (std::abs(std::log(change.ratio())) < least) continue;
     change.mean_before_s = median_before(means, pair);
     change.mean_after_s = median_after(means, pair);
     change.differences = differences_at(runs, series, pair);

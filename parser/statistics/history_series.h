@@ -43,10 +43,11 @@ struct HistoryDrift {
   double after_s = 0;          // at `to`
   double step_time_ratio = 1;  // after / before: over 1 is slower
   double step_time_ratio_per_run = 1;
+  bool may_begin_earlier = false;  // `from` is the first run that was looked at, not the first
 };
 
 // The runs' means leave their medians by more than they did, or by less: slow steps come or go,
-// which medians do not show.
+// which medians do not show. Where the medians change, too, the means may move the other way.
 struct HistoryMeanChange {
   std::size_t at = 0;                // index into the series' runs: the first of those that do
   double mean_to_median_before = 1;  // median over the runs before it, back to the last such change
@@ -87,7 +88,8 @@ struct HistorySeries {
   std::optional<HistoryDrift> drift;          // of the level behind these
   NewestLevel newest = NewestLevel::unknown;  // of the step time: higher is slower
   std::vector<HistoryMeanChange> mean_changes;
-  NewestLevel newest_means = NewestLevel::unknown;  // of the means over the medians
+  NewestLevel newest_means = NewestLevel::unknown;  // of the means over the medians: higher has
+                                                    // more slow steps
 };
 
 using ChangeFinder =

@@ -82,7 +82,8 @@ class BestRamp {
         least_squares_(static_cast<double>(points.size()) * deviation_min * deviation_min),
         best_(ramp_of(points, 0, points.size() - 1)) {
     begin_later();
-    end_earlier();
+    turn_within(best_.begin + kMovingMin - 1, points_.size() - kFlatAfterMin,
+                [&](std::size_t at) { return ramp_of(points_, best_.begin, at); });
     if (best_.end + 1 < points_.size()) begin_later();
   }
 
@@ -90,24 +91,19 @@ class BestRamp {
 
  private:
   void begin_later() {
+    turn_within(kFlatBeforeMin - 1, best_.end + 1 - kMovingMin,
+                [&](std::size_t at) { return ramp_of(points_, at, best_.end); });
+  }
+  // `ramp_at`: with the turn at a place. No place: `first` is behind `last`.
+  template <typename RampAt>
+  void turn_within(std::size_t first, std::size_t last, const RampAt& ramp_at) {
     Ramp turned;
     turned.squares = std::numeric_limits<double>::infinity();
-    for (std::size_t at = kFlatBeforeMin - 1; at + kMovingMin <= best_.end + 1; ++at) {
-      keep_better(ramp_of(points_, at, best_.end), turned);
+    for (std::size_t at = first; at <= last; ++at) {
+      const Ramp ramp = ramp_at(at);
+      if (ramp.squares < turned.squares) turned = ramp;
     }
     take_if_worth(turned);
-  }
-  void end_earlier() {
-    Ramp turned;
-    turned.squares = std::numeric_limits<double>::infinity();
-    for (std::size_t at = best_.begin + kMovingMin - 1; at + kFlatAfterMin <= points_.size();
-         ++at) {
-      keep_better(ramp_of(points_, best_.begin, at), turned);
-    }
-    take_if_worth(turned);
-  }
-  static void keep_better(const Ramp& ramp, Ramp& best) {
-    if (ramp.squares < best.squares) best = ramp;
   }
   // The place of a turn is chosen among all: by chance alone it takes away ten times what a value
   // leaves.
@@ -201,7 +197,9 @@ std::optional<LevelDrift> level_drift(std::span<const LinePoint> points,
     const std::size_t begin = std::max(first, k == 0 ? 0 : changes[k - 1]);
     if (k < changes.size() && changes[k] <= begin) continue;
     if (points.size() < begin + kDriftValuesMin) break;
-    if (const auto drift = drift_from(points, begin, changes.subspan(k), deviation_min)) {
+    if (auto drift = drift_from(points, begin, changes.subspan(k), deviation_min)) {
+      const bool is_cut = begin > (k == 0 ? 0 : changes[k - 1]);
+      drift->may_begin_earlier = is_cut && drift->begin == begin;
       return drift;
     }
   }

@@ -18,6 +18,8 @@ struct LevelDrift {
   std::size_t end = 0;    // the last value that has moved
   LinePoint from;         // of the line, at `begin`
   LinePoint to;           // at `end`
+  // It moves from the first value that was looked at on, and there are older ones.
+  bool may_begin_earlier = false;
 
   // Of the line, which is flat outside of these; of the level's values only.
   double at(double place) const;

@@ -283,7 +283,8 @@ std::optional<double> sampling_deviation_over(const ComparedRun& run, const RunS
 // `judgement`: one of the run's.
 NoiseRun noise_over(const ComparedRun& run, const Judgement& judgement,
                     const std::vector<RunMarkReason>& marks) {
-  // How a run ended does not change how the steps before that deviate.
+  // Only marks of the work tell repeats apart: how a run ended does not change how the steps before
+  // that deviate, and what its numbers are worth (on_cpu, implausible) is no configuration.
   std::vector<RunMarkReason> of_work;
   for (const RunMarkReason& mark : marks) {
     if (mark.mark <= RunMark::proxy) of_work.push_back(mark);

@@ -88,7 +88,8 @@ struct MetricTest {
   double p_value_adjusted = 1;  // Holm, over the groups tested for this metric
   RatioInterval interval;       // adjusted alike: it leaves 1 out where the verdict is a difference
   double mean_ratio = 1;        // of the means that are shown as results
-  // The means differ otherwise than the medians do, by more than kEquivalenceMargin: slow steps.
+  // The means differ otherwise than the medians do, by more than kEquivalenceMargin and outside the
+  // interval: slow steps.
   bool means_differ = false;
   // Of the baseline, and of the other: of the steps in their windows, at least so many are slow.
   SlowSteps baseline_slow_steps;

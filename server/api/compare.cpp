@@ -119,7 +119,7 @@ http::Body render_comparison(Context& context, Question question) {
     }
     parser::name_clusters(measured, reader.tree_clusters());
     question.options.noise_runs =
-        report::stored_noise_runs(reader, context.catalog(), measured.front());
+        report::own_window_noise_runs(reader, context.catalog(), measured.front());
     question.options.published_noise_runs = question.options.noise_runs;
     return measured;
   });

@@ -35,6 +35,8 @@ using NextPiece = std::function<std::string()>;
 struct FilePlace {
   std::string path;
   std::string tree;
+  // What is answered where the file turns out to be another.
+  std::function<RequestError(const std::string& why)> changed;
 };
 
 // A file system that does not answer is not waited for.
@@ -47,24 +49,25 @@ Value ask(const FilePlace& place, std::function<parser::Result<Value>()> call) {
 }
 
 template <typename Value>
-Value answer_of(ingest::LogStream::Answer<Value> answer) {
+Value answer_of(const FilePlace& place, ingest::LogStream::Answer<Value> answer) {
   if (answer) return *std::move(answer);
-  if (answer.error().is_other_log) throw log_changed();
+  if (answer.error().is_other_log) throw place.changed(answer.error().message);
   throw cannot_read_log(answer.error().message);
 }
 
 LogStream begin_stream(const FilePlace& place, const storage::LogCursor& cursor,
                        const std::function<ingest::OpenLog()>& open) {
-  return ask<LogStream>(place, [cursor, open]() -> parser::Result<LogStream> {
-    return answer_of(ingest::LogStream::begin(open(), cursor));
+  return ask<LogStream>(place, [place, cursor, open]() -> parser::Result<LogStream> {
+    return answer_of(place, ingest::LogStream::begin(open(), cursor));
   });
 }
 
 // The calls own the stream, for one that does not come back goes on with it.
 NextPiece pieces_of(const FilePlace& place, const LogStream& stream) {
   return [place, stream] {
-    return ask<std::string>(
-        place, [stream]() -> parser::Result<std::string> { return answer_of(stream->next()); });
+    return ask<std::string>(place, [place, stream]() -> parser::Result<std::string> {
+      return answer_of(place, stream->next());
+    });
   };
 }
 
@@ -92,7 +95,8 @@ std::string file_etag(const Context& context, const std::string& of,
 }
 
 http::Response download_watched(const Context& context, const WatchedLog& log) {
-  const FilePlace place{log.path(), log.root_path};
+  const FilePlace place{log.path(), log.root_path,
+                        [](const std::string&) { return log_changed(); }};
   const LogStream stream = begin_stream(place, log.cursor, [log] {
     auto opened = ingest::examine_log(open_watched(log));
     if (!opened) throw cannot_read_log(opened.error().message);
@@ -110,6 +114,11 @@ http::Response download_pushed(Context& context, const PushedLog& log) {
   return download(
       etag, ingest::text_file_name(log.relative_path), [text] { return text->next(); },
       text->size_bytes());
+}
+
+// No run was read from it.
+RequestError job_log_changed(const std::string& why) {
+  return {409, "Log changed", fmt::format("The log cannot be sent: {} while it was read.", why)};
 }
 
 // As it stands: what a job writes is not taken for a compressed log.
@@ -141,7 +150,7 @@ http::Response get_job_log_text(Context& context, const http::Request& request) 
   auto opened = dispatch::open_job_file(path);
   if (!opened) throw log_unreadable(opened.error().message);
   if (!opened->is_open()) throw absent;
-  const FilePlace place{path, ""};
+  const FilePlace place{path, "", job_log_changed};
   const auto file = std::make_shared<parser::FileDescriptor>(*std::move(opened));
   const LogStream stream =
       begin_stream(place, {}, [file] { return as_it_stands(std::move(*file)); });

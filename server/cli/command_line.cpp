@@ -96,6 +96,18 @@ void refuse_empty_values(CLI::App& app) {
   for (CLI::App* const command : app.get_subcommands({})) refuse_empty_values(*command);
 }
 
+// The same for "--cluster=", of which the next word would be the value.
+std::string empty_option(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    const bool is_one = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+    if (is_one) {
+      return fmt::format(
+          "{} is empty, as of a variable that is not set: give a value, or leave it out", argument);
+    }
+  }
+  return {};
+}
+
 // `command`: of which the help says more; empty: none yet.
 int say(const std::string& problem, const std::string& command = {}) {
   std::cerr << fmt::format("llmb-report: {}\nllmb-report help{}{} lists what there is.\n", problem,
@@ -137,6 +149,7 @@ int run_command_line(int argc, char** argv) {
   if (const std::string problem = unknown_command(app, arguments); !problem.empty()) {
     return say(problem);
   }
+  if (const std::string problem = empty_option(arguments); !problem.empty()) return say(problem);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app.parse(std::move(arguments));

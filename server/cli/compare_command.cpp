@@ -61,8 +61,8 @@ What is left out, unless --include asks for it:
   invalid, superseded (or all).
   Each says why. A run without a step time in its window is always left out.
 
-Exit status: 0 when a group could be formed and, of sides that were named, two could be set against
-each other; 1 when not, 2 for bad arguments.)";
+Exit status: 0 when a group could be formed and, of sides that were named, both count in every
+table, whatever the verdicts say, not_comparable included; 1 when not, 2 for bad arguments.)";
 
 std::string title_of(const parser::ComparedRun& run) {
   const parser::RecipeMatch& match = run.judgement.match;
@@ -154,23 +154,21 @@ struct CompareArguments : MeasuringArguments {
   parser::RunSelection selection;
 };
 
-// Of sides that were named all have to be there, or a script takes nothing for no difference.
-int status_of(const std::vector<report::ComparedSet>& sets, bool has_sides) {
+// Of sides that were named all have to be there, at each scale of two folders, or a script takes
+// nothing for no difference. Verdicts have no part in it: they are told.
+int status_of(const std::vector<report::ComparedSet>& sets) {
   const bool has_group = std::any_of(
       sets.begin(), sets.end(), [](const auto& set) { return !set.comparison.groups.empty(); });
-  if (!has_sides) return has_group ? 0 : kFailed;
-  const bool is_compared = std::any_of(sets.begin(), sets.end(), [](const auto& set) {
-    return !set.comparison.comparisons.empty();
-  });
-  if (is_compared) return 0;
+  int status = has_group ? 0 : kFailed;
   for (const report::ComparedSet& set : sets) {
     for (const parser::MissingSide& side : set.comparison.missing_sides) {
+      status = kFailed;
       std::cerr << "llmb-report compare: "
                 << (sets.size() > 1 ? report::printable(set.title) + ": " : std::string())
                 << report::printable(side.reason) << '\n';
     }
   }
-  return kFailed;
+  return status;
 }
 
 int compare(report::MeasuredRuns measured, const parser::RunMarkSet& included,
@@ -193,7 +191,7 @@ int compare(report::MeasuredRuns measured, const parser::RunMarkSet& included,
   } else {
     report::write_comparison_table(sets, std::cout);
   }
-  return status_of(sets, !options.side_names.empty());
+  return status_of(sets);
 }
 
 }  // namespace

@@ -34,9 +34,10 @@ What a change is:
   least; of fewer it is unknown. Where the runs go slower or faster one by one, their level drifts:
   told of eight runs or more, with how much in all and since which run. Slow steps move the mean
   and not the median: where the means leave their medians by 1 % more than before, or less, it is
-  told "by means".
+  told as more or fewer slow steps. Of more than 200 runs a drift is sought in the newest 200: one
+  that fills them drifts "at least" from the first of these on.
 
-What is left out, unless --include asks for it:
+What is left out, unless --include asks for it (then it stands among the others):
   profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,
   invalid, superseded (or all).
   Each says why, with its series, or apart where no run of its configuration counts. Of logs of a

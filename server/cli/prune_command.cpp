@@ -6,14 +6,17 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "parser/foundation/grouped_number.h"
 #include "server/cli/commands.h"
 #include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
+#include "server/cli/known_cluster.h"
 #include "server/cli/known_tree.h"
 #include "server/cli/prune_undo.h"
 #include "server/cli/retention_filters.h"
@@ -37,6 +40,7 @@ constexpr const char* kPruneFooter = R"(Examples:
   llmb-report prune --undo --cluster eos --removed-since 2d --yes  # back with what went since then
   llmb-report prune --root /lustre/old/workloads --yes # a tree, and where nothing is stored of
                                                        # it (it was mistyped) its name
+  llmb-report prune --root /lustre/old/workloads --gone --yes   # its name, where its folder is gone
 
 A run goes that fits all of the filters: with its steps, results and text, and with the older
 generations of its log. Ages count from when the log grew last. What is running, and grew within a
@@ -91,21 +95,15 @@ storage::RemovalCount show_plan(const storage::RemovalPlan& plan) {
   return all;
 }
 
-// Whose runs were asked for, where there are none of that name: a name that is misspelt removes
-// nothing, day after day.
+// Runs name clusters that no tree has.
 void find_cluster(storage::Reader& reader, const storage::RetentionPolicy& policy,
                   parser::Instant now) {
   if (!policy.cluster) return;
-  std::set<std::string> known;
-  for (const storage::RootRecord& root : reader.roots()) known.insert(root.cluster);
+  std::set<std::string> of_runs;
   const storage::RemovalPlan everything = reader.removal_plan({}, now);
-  for (const storage::RemovalGroup& group : everything.groups) known.insert(group.cluster);
-  if (known.contains(*policy.cluster)) return;
-  known.erase("");
-  const std::string names = fmt::format("{}", fmt::join(known, ", "));
-  throw CLI::ValidationError(
-      "--cluster", fmt::format("the database has no runs of a cluster {} that may go; it knows: {}",
-                               *policy.cluster, known.empty() ? "none" : names));
+  for (const storage::RemovalGroup& group : everything.groups) of_runs.insert(group.cluster);
+  require_known_cluster(reader, *policy.cluster, "runs of a cluster", " that may go",
+                        std::move(of_runs));
 }
 
 std::string with_advice(const storage::StorageError& error) {
@@ -127,32 +125,43 @@ storage::RemovalCount remove(storage::Writer& writer, const storage::RemovalPlan
   return done;
 }
 
-// Of a tree that was mistyped, or never came, or is gone and was removed: nothing of it can be
-// removed but its name. Where its folder is there, what was removed stays away by the tree's marks.
-bool is_empty_root(storage::Reader& reader, const storage::RetentionPolicy& policy) {
-  const bool asks_for_all =
-      policy.root && !policy.cluster && !policy.grown_before && !policy.only_gone;
-  if (!asks_for_all || policy.only_log_text) return false;
-  for (const storage::RootRecord& root : reader.roots()) {
-    if (root.path != *policy.root || !root.pushed_from.empty()) continue;
+// What cannot be looked at is there.
+bool is_there(const std::string& folder) {
+  std::error_code error;
+  return std::filesystem::exists(folder, error) || error;
+}
+
+bool has_removed_logs(storage::Reader& reader, storage::RootId root) {
+  const auto removed = reader.removed_logs();
+  return std::any_of(removed.begin(), removed.end(),
+                     [&](const auto& log) { return log.root_id == root; });
+}
+
+// A watched tree of which no run is stored.
+std::optional<storage::RootRecord> empty_root(storage::Reader& reader, const std::string& path) {
+  for (storage::RootRecord& root : reader.roots()) {
+    if (root.path != path || !root.pushed_from.empty()) continue;
     storage::RunFilter filter;
     filter.root_id = {root.id};
     filter.include_superseded = true;
-    if (reader.run_count(filter) > 0) return false;
-    std::error_code error;
-    const bool is_gone = !std::filesystem::exists(root.path, error);
-    const auto removed = reader.removed_logs();
-    return is_gone || std::none_of(removed.begin(), removed.end(),
-                                   [&](const auto& log) { return log.root_id == root.id; });
+    if (reader.run_count(filter) == 0) return std::move(root);
   }
-  return false;
+  return std::nullopt;
+}
+
+// Of a tree that was mistyped, or never came: nothing of it can be removed but its name. What was
+// removed of a tree stays away by marks that go with its name: those go only where its folder is
+// gone and --gone says that this is meant, for it may be a mount that comes back.
+bool may_be_forgotten(storage::Reader& reader, const storage::RootRecord& root,
+                      bool is_gone_meant) {
+  return is_gone_meant ? !is_there(root.path) : !has_removed_logs(reader, root.id);
 }
 
 // Over PostgreSQL a daemon may follow the tree meanwhile, and would go on with what is gone.
 int forget_root(const storage::OpenOptions& database, const std::string& root, bool is_meant,
                 std::unique_ptr<storage::Writer> writer) {
   if (!is_meant) {
-    std::cerr << fmt::format("Nothing is stored of {}. To forget the tree, add --yes.\n", root);
+    std::cerr << fmt::format("No run is stored of {}. To forget the tree, add --yes.\n", root);
     return 0;
   }
   if (storage::admits_several_writers(database.path)) {
@@ -164,7 +173,27 @@ int forget_root(const storage::OpenOptions& database, const std::string& root, b
   if (!writer->forget_root(root)) {
     return complain("prune", "something is stored of " + root + " by now; ask again", kFailed);
   }
-  std::cerr << fmt::format("Forgot the tree {}, of which nothing was stored.\n", root);
+  std::cerr << fmt::format("Forgot the tree {}, of which no run was stored.\n", root);
+  return 0;
+}
+
+// Where no run fits.
+int tell_nothing_or_forget(storage::Reader& reader, const storage::RetentionPolicy& policy,
+                           const PruneArguments& arguments,
+                           std::unique_ptr<storage::Writer> writer) {
+  const bool asks_for_all =
+      policy.root && !policy.cluster && !policy.grown_before && !policy.only_log_text;
+  const auto root = asks_for_all ? empty_root(reader, *policy.root) : std::nullopt;
+  if (root && may_be_forgotten(reader, *root, policy.only_gone)) {
+    return forget_root(arguments.database, root->path, arguments.is_meant, std::move(writer));
+  }
+  std::cerr << fmt::format("Nothing to remove: no run fits '{}'.\n", policy.words);
+  if (root && !is_there(root->path)) {
+    std::cerr << fmt::format(
+        "Its folder is not there. To forget the tree, and what was removed of it: llmb-report "
+        "prune --root {} --gone --yes\n",
+        root->path);
+  }
   return 0;
 }
 
@@ -197,11 +226,7 @@ int run_prune(const PruneArguments& arguments) {
   }
   if (plan.logs.empty()) {
     if (plan.still_active == 0) find_cluster(reader, *policy, now);
-    if (is_empty_root(reader, *policy)) {
-      return forget_root(arguments.database, *policy->root, arguments.is_meant, std::move(writer));
-    }
-    std::cerr << fmt::format("Nothing to remove: no run fits '{}'.\n", policy->words);
-    return 0;
+    return tell_nothing_or_forget(reader, *policy, arguments, std::move(writer));
   }
   if (!arguments.is_meant) {
     std::cerr << fmt::format("Nothing was removed. To remove {}, add --yes.\n", runs(all.runs));

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <set>
 #include <span>
 
 #include "parser/foundation/grouped_number.h"
 #include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
+#include "server/cli/known_cluster.h"
 #include "server/cli/known_tree.h"
 #include "server/dispatch/wall_clock.h"
 #include "server/report/progress_line.h"
@@ -73,18 +73,6 @@ void tell_what_is_unknown(const storage::UndoPlan& plan) {
   }
 }
 
-// A name that is misspelt fits nothing, whatever was removed.
-void require_known_cluster(storage::Reader& reader, const std::string& cluster) {
-  std::set<std::string> known;
-  for (const storage::RootRecord& root : reader.roots()) known.insert(root.cluster);
-  if (known.contains(cluster)) return;
-  known.erase("");
-  const std::string names = fmt::format("{}", fmt::join(known, ", "));
-  throw CLI::ValidationError(
-      "--cluster", fmt::format("the database has no tree of a cluster {}; it knows: {}", cluster,
-                               known.empty() ? "none" : names));
-}
-
 void let_in(storage::Writer& writer, std::span<const storage::RunId> removed) {
   report::ProgressLine progress(removed.size(), "removals taken back");
   while (!removed.empty()) {
@@ -142,7 +130,7 @@ int undo_prune(const storage::OpenOptions& database, const UndoArguments& argume
   const std::int64_t logs = show_undo_plan(plan);
   tell_what_is_unknown(plan);
   if (plan.removed.empty()) {
-    if (filter->cluster) require_known_cluster(reader, *filter->cluster);
+    if (filter->cluster) require_known_cluster(reader, *filter->cluster, "tree of a cluster");
     std::cerr << "Nothing to let in again: no removed log is known to fit.\n";
     return 0;
   }

@@ -11,6 +11,7 @@
 #include "parser/reader/reading.h"
 #include "server/ingest/log_tail.h"
 #include "server/ingest/memory_shortage.h"
+#include "server/ingest/packed_form.h"
 
 namespace llmb::ingest {
 namespace {
@@ -264,7 +265,7 @@ void Discovery::judge_outcome(const FileOutcome& outcome, SteadyTime now) {
   const bool is_tried_again = file.wants_rest() && (outcome.kind == FileOutcome::Kind::postponed ||
                                                     outcome.kind == FileOutcome::Kind::failed);
   if (file.is_vanished && !is_tried_again) {
-    take_vanished(outcome);
+    take_vanished(outcome, now);
     return;
   }
   switch (outcome.kind) {
@@ -295,7 +296,8 @@ void Discovery::judge_outcome(const FileOutcome& outcome, SteadyTime now) {
       return;
     case FileOutcome::Kind::failed:
       // Until its compressed form can be read a log that went away counts as gone.
-      if (file.is_vanished) reports_.vanished(file.relative_path);
+      // What settled was told whole, as far as is known.
+      if (file.is_vanished && !file.memory.is_settled) reports_.vanished(file.relative_path);
       park(outcome.file, outcome.error, now, outcome.rest_max);
       return;
   }
@@ -304,14 +306,22 @@ void Discovery::judge_outcome(const FileOutcome& outcome, SteadyTime now) {
 // It went away while it was read, by which its run counts as there again; or what its compressed
 // form has of it was read. Where that is taken for a log of its own, it is by what was known then,
 // and that stays so.
-void Discovery::take_vanished(const FileOutcome& outcome) {
+void Discovery::take_vanished(const FileOutcome& outcome, SteadyTime now) {
   FileState& file = files_.at(outcome.file);
   const bool was_read =
       outcome.kind == FileOutcome::Kind::committed || outcome.kind == FileOutcome::Kind::unchanged;
   if (file.wants_rest() && was_read) {
     unpark(file);
+    if (!outcome.flaw.empty()) reports_.reads_in_part(file.relative_path, outcome.flaw);
     files_.set_memory(file, outcome.memory);
     mark_missing(outcome.file);
+    return;
+  }
+  const bool found_no_rest =
+      file.wants_rest() && outcome.is_rest && outcome.kind == FileOutcome::Kind::vanished;
+  if (found_no_rest && has_unread_form(root_, file)) {
+    // What names the form cannot be opened as a file: not asked for again at once.
+    files_.schedule(outcome.file, now + intervals_.warm);
     return;
   }
   const bool has_lost_run = outcome.memory.run == 0 && file.memory.run != 0;  // removed meanwhile
@@ -399,6 +409,7 @@ void Discovery::mark_missing(FileIndex index) {
   const bool has_run = log.run != 0 || log.is_removed;
   const bool is_over = log.is_settled || log.job_has_ended;
   files_.set_packed_away(file, has_run && root_.has_compressed_form(file.relative_path, is_over));
+  file.has_unread_form = file.is_packed_away && has_unread_form(root_, file);
   if (file.wants_rest()) {
     readers_.enqueue(index);
   } else if (file.is_packed_away) {

@@ -59,7 +59,7 @@ class Discovery {
   void tell_refusal(FileIndex index);
   void take_outcome(const FileOutcome& outcome, SteadyTime now);
   void judge_outcome(const FileOutcome& outcome, SteadyTime now);
-  void take_vanished(const FileOutcome& outcome);
+  void take_vanished(const FileOutcome& outcome, SteadyTime now);
   void take_progress(const FileOutcome& outcome, SteadyTime now);
   void park(FileIndex index, const std::string& reason, SteadyTime now,
             std::chrono::milliseconds rest_max = std::chrono::milliseconds::max());

@@ -81,7 +81,7 @@ bool FileTable::set_vanished(FileState& file, bool is_vanished) {
   if (file.is_vanished == is_vanished) return false;
   recount_text(file, [&] {
     file.is_vanished = is_vanished;
-    file.is_packed_away = false;
+    file.is_packed_away = file.has_unread_form = false;
   });
   return true;
 }

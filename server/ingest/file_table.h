@@ -37,12 +37,14 @@ struct FileState {
   bool is_vanished : 1 = false;
   bool wants_configuration : 1 = false;
   bool wants_content_check : 1 = false;
-  bool wants_verdict : 1 = false;   // its job may have ended
-  bool wants_reread : 1 = false;    // whole; other logs come first
-  bool is_packed_away : 1 = false;  // it vanished, and its compressed form is there
+  bool wants_verdict : 1 = false;    // its job may have ended
+  bool wants_reread : 1 = false;     // whole; other logs come first
+  bool is_packed_away : 1 = false;   // it vanished, and its compressed form is there
+  bool has_unread_form : 1 = false;  // and that is not as it was read last
 
-  // It went away before it was read to its end: its compressed form has the rest.
-  bool wants_rest() const { return is_packed_away && !memory.is_settled && !memory.job_has_ended; }
+  // It may have gone away before it was read to its end: its compressed form has the rest. That it
+  // has settled is no proof: it may have gone on after a silence.
+  bool wants_rest() const { return is_packed_away && has_unread_form && !memory.job_has_ended; }
 
   // And its text is there.
   bool is_told_by_earlier_reading() const {

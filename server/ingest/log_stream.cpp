@@ -64,13 +64,22 @@ LogStream::Answer<std::string> LogStream::read() {
 }
 
 LogStream::Answer<std::string> LogStream::unpack() {
+  if (flaw_is_told_) return std::string();
   const auto block = unpacker_->next();
   // What was read of it ends there, too (see unpacking::unpack_file).
   const bool is_at_flaw = !block && !unpacker_->flaw().empty();
   if (!block && !is_at_flaw) return unreadable(block.error());
   const std::string_view text = is_at_flaw ? std::string_view() : *block;
   if (text.empty() && given_ < cursor_.offset) return other_log();
-  return std::string(text);
+  if (!is_at_flaw) return std::string(text);
+  flaw_is_told_ = true;
+  return gap_line();
+}
+
+std::string LogStream::gap_line() const {
+  const bool is_within_line = !tail_.empty() && tail_.back() != '\n';
+  return fmt::format("{}[llmb-report: the rest of the log is missing: {}]\n",
+                     is_within_line ? "\n" : "", unpacker_->flaw());
 }
 
 bool LogStream::is_as_it_was() const {

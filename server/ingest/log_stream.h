@@ -36,7 +36,8 @@ class LogStream {
   // Of the text; nothing where it is compressed.
   std::optional<std::uint64_t> size_bytes() const;
 
-  // The next 256 KiB or less, empty at the end. Fails for good.
+  // The next 256 KiB or less, empty at the end. Fails for good. Of a compressed log that is cut off
+  // or damaged the last piece is a line that says so.
   Answer<std::string> next();
 
  private:
@@ -49,9 +50,13 @@ class LogStream {
   bool take(std::string_view piece);
   bool is_cursors_text(std::string_view piece) const;
 
+  // What stands where the rest is that cannot be had.
+  std::string gap_line() const;
+
   const OpenLog log_;
   const storage::LogCursor cursor_;
   std::unique_ptr<unpacking::Unpacker> unpacker_;
+  bool flaw_is_told_ = false;
   std::uint64_t given_ = 0;
   std::string head_;  // of the text
   std::string tail_;  // the last of what was given

@@ -154,9 +154,8 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
     }
   }
   TailOptions options = tail_options(log);
-  // A compressed form may be of another text, and its size is not stale.
+  // A compressed form may be of another text.
   const bool is_new_form = log.is_packed_form && before && before->inode != log.facts.inode;
-  options.shrink_is_believed = job.shrink_is_believed || log.is_packed_form;
   options.checks_content = job.checks_content || is_new_form;
   const auto text = texts_.of(log, goes_on());
   if (!text) {
@@ -164,6 +163,8 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
     result.outcome = make_outcome(kind, job, text.error().message);
     return result;
   }
+  // Its size is not stale; but a text that is cut off says nothing of what was behind.
+  options.shrink_is_believed = text->flaw.empty() && (job.shrink_is_believed || log.is_packed_form);
   const std::string flaw = is_as_read_before(log, before) ? std::string() : text->flaw;
   if (auto parked = parked_until_written(job, log, flaw, links_.clock)) {
     texts_.forget();
@@ -172,8 +173,9 @@ WorkResult LogWorker::read_from(const ReadJob& job, const OpenLog& log,
   }
   auto tail = LogTail::read(text->fd, before, options);
   if (!tail || tail->verdict() == LogTail::Verdict::shorter) {
-    result.outcome = tail ? make_outcome(FileOutcome::Kind::shorter, job)
+    result.outcome = tail ? outcome_of_shorter(job, text->flaw)
                           : make_outcome(FileOutcome::Kind::failed, job, tail.error().message);
+    if (!text->flaw.empty()) texts_.forget();
     return result;
   }
   if (tail->reached_end()) texts_.forget();
@@ -227,7 +229,9 @@ std::optional<FileOutcome> LogWorker::removed_outcome(ReadJob& job, const OpenLo
     return outcome;
   }
   const bool is_shorter = *identity != Identity::rewritten && size_bytes < removed.size_bytes;
-  if (is_shorter && !job.shrink_is_believed) return make_outcome(FileOutcome::Kind::shorter, job);
+  if (is_shorter && (!job.shrink_is_believed || !text->flaw.empty())) {
+    return outcome_of_shorter(job, text->flaw);
+  }
   job.memory.generation = removed.generation + (*identity == Identity::same ? 0 : 1);
   return std::nullopt;
 }
@@ -386,37 +390,6 @@ storage::IngestBatch LogWorker::make_batch(const ReadJob& job, const FileOutcome
   batch.facts = tail.facts();
   batch.samples = std::move(tail.samples());
   return batch;
-}
-
-// What we see coming comes now, whatever the file server's clock says; what came before we looked
-// came when the file's own time says.
-SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail) const {
-  const LogMemory& before = job.memory;
-  if (job.is_reread) return before.silent_since;
-  const bool is_as_before = before.run != 0 && tail.verdict() == LogTail::Verdict::same;
-  if (is_as_before && tail.size_seen() == before.size_seen) return before.silent_since;
-  if (before.was_read_to_end) return links_.clock.steady();
-  return std::max(
-      before.silent_since,
-      steady_time_of(links_.clock, parser::instant_of_unix_ns(tail.file().modified_ns)));
-}
-
-// That a run hangs was told in time, and stays true when its log is judged anew later.
-std::optional<parser::Silence> LogWorker::found_silence(const ReadJob& job, SteadyTime silent_since,
-                                                        double typical_s) {
-  const LogMemory& before = job.memory;
-  const auto quiet = links_.clock.steady() - silent_since;
-  if (quiet < hung_limit(typical_s)) return std::nullopt;
-  parser::Silence silence = {std::chrono::duration<double>(quiet).count(), typical_s};
-  silence.since =
-      std::chrono::floor<parser::Instant::duration>(wall_time_of(links_.clock, silent_since));
-  const bool is_as_before =
-      before.run != 0 && silent_since - before.silent_since < std::chrono::seconds(1);
-  if (is_as_before && silence.silent_s >= parser::kHungLessThanS) {
-    const auto record = database_.run(before.run);
-    if (record && record->summary.silent_s) silence.silent_s = *record->summary.silent_s;
-  }
-  return silence;
 }
 
 std::vector<parser::StepSample> LogWorker::stored_steps(storage::RunId run,

@@ -19,12 +19,16 @@ LogFile open_log_file(const RootDirectory& root, const std::string& relative_pat
     return {std::move(opened.fd), opened.error, relative_path, false};
   }
   const std::string log_path(parser::uncompressed_name(relative_path));
+  LogFile none = {{}, opened.error, relative_path, false};
   for (const std::string_view suffix : unpacking::kSuffixes) {
     const std::string path = log_path + std::string(suffix);
     OpenResult packed = root.open_file(path);
     if (packed.error == 0) return {std::move(packed.fd), 0, path, true};
+    // One that is there and cannot be opened is not the same as none.
+    const bool is_first = means_no_such_file(none.error);
+    if (is_first && !means_no_such_file(packed.error)) none = {{}, packed.error, path, true};
   }
-  return {{}, opened.error, relative_path, false};
+  return none;
 }
 
 parser::Result<OpenLog> examine_log(LogFile file) {

@@ -29,7 +29,8 @@ struct LogFile {
   std::string relative_path;
   bool is_packed_form = false;
 };
-// `or_packed_form`: where there is no such file, that of it which can be unpacked.
+// `or_packed_form`: where there is no such file, that of it which can be unpacked. Where none can
+// be opened, but one is there, the error is that one's.
 LogFile open_log_file(const RootDirectory& root, const std::string& relative_path,
                       bool or_packed_form);
 

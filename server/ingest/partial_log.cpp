@@ -22,6 +22,13 @@ std::optional<FileOutcome> parked_until_written(const ReadJob& job, const OpenLo
   return outcome;
 }
 
+FileOutcome outcome_of_shorter(const ReadJob& job, const std::string& flaw) {
+  if (flaw.empty()) return make_outcome(FileOutcome::Kind::shorter, job);
+  return make_outcome(
+      FileOutcome::Kind::failed, job,
+      fmt::format("{}; that is before the end of what was read earlier, which is kept", flaw));
+}
+
 bool is_as_read_before(const OpenLog& log, const std::optional<storage::LogCursor>& before) {
   if (!before) return false;
   const auto state = storage::decode_tail_state(before->parser_state);

@@ -17,6 +17,10 @@ namespace llmb::ingest {
 std::optional<FileOutcome> parked_until_written(const ReadJob& job, const OpenLog& log,
                                                 const std::string& flaw, const Clock& clock);
 
+// Of a log whose text ends before what was read of it. With a flaw it is not what the log became:
+// the outcome parks it, and what was read stays.
+FileOutcome outcome_of_shorter(const ReadJob& job, const std::string& flaw);
+
 // Whether the file is as the database has it, so that what is wrong with it was told.
 bool is_as_read_before(const OpenLog& log, const std::optional<storage::LogCursor>& before);
 

@@ -9,6 +9,7 @@ FileOutcome make_outcome(FileOutcome::Kind kind, const ReadJob& job, std::string
   outcome.kind = kind;
   outcome.file = job.file;
   outcome.is_configuration = job.kind == ReadJob::Kind::configure;
+  outcome.is_rest = job.is_rest;
   outcome.error = std::move(error);
   outcome.memory = job.memory;
   return outcome;

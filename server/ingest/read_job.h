@@ -53,6 +53,7 @@ struct FileOutcome {
   Kind kind = Kind::unchanged;
   FileIndex file = 0;
   bool is_configuration = false;  // of a Kind::configure job
+  bool is_rest = false;           // the job's
   std::string error;
   std::chrono::milliseconds rest_max = std::chrono::milliseconds::max();  // of one that is parked
   // Of a compressed log of which not all can be had, and which was read up to there just now: why.

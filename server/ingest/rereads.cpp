@@ -12,7 +12,7 @@ constexpr int kTriesMax = 10;  // where nothing is followed: --once must end
 
 // Only what says no more of its own: a live log has its reader, and its run its truth in time.
 bool has_settled(const FileState& file) {
-  return file.memory.is_settled || (file.is_packed_away && !file.wants_rest());
+  return !file.wants_rest() && (file.memory.is_settled || file.is_packed_away);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "server/ingest/packed_form.h"
 #include "server/unpacking/packing.h"
 
 namespace llmb::ingest {
@@ -37,10 +38,6 @@ std::int64_t modified_ns_of(const struct stat& status) {
 // Where, in the path of what lies directly in it, the name begins.
 std::size_t name_begin(const DirectoryState& directory) {
   return directory.relative_path.empty() ? 0 : directory.relative_path.size() + 1;
-}
-
-bool is_gone_with_a_run(const FileState& file) {
-  return file.is_vanished && !file.is_packed_away && file.memory.run != 0;
 }
 
 }  // namespace
@@ -467,7 +464,7 @@ bool TreeState::stands_for_its_log(const std::string& path) {
   const bool has_run = known && files_.at(*known).memory.run != 0;
   if (const auto log = files_.find(log_path)) {
     FileState& file = files_.at(*log);
-    if (!has_run && is_gone_with_a_run(file)) listener_.on_missing(*log);
+    if (!has_run && may_have_come_back(root_, file)) listener_.on_missing(*log);
     return file.is_vanished && !file.is_packed_away && !file.memory.is_settled &&
            !file.memory.job_has_ended;
   }
@@ -484,7 +481,7 @@ bool TreeState::other_form_has_run(const std::string& path) {
     const auto form = files_.find(log_path + std::string(suffix));
     if (!form || files_.at(*form).relative_path == path) continue;
     const FileState& file = files_.at(*form);
-    if (is_gone_with_a_run(file)) listener_.on_missing(*form);
+    if (may_have_come_back(root_, file)) listener_.on_missing(*form);
     if (file.memory.run != 0 && (!file.is_vanished || file.is_packed_away)) return true;
   }
   return false;

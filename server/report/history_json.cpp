@@ -24,6 +24,10 @@ std::string_view verdict_of(double step_time_ratio) {
   return step_time_ratio > 1 ? "slower" : "faster";
 }
 
+// What slow steps add does not say which way the means go: the medians may change there, too.
+constexpr std::string_view kMoreSlowSteps = "more_slow_steps";
+constexpr std::string_view kFewerSlowSteps = "fewer_slow_steps";
+
 // Where it is, by the first run after it.
 Json place_json(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
                 std::size_t at) {
@@ -48,7 +52,7 @@ Json change_json(const parser::HistoryRuns& runs, const parser::HistorySeries& s
 Json mean_change_json(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
                       const parser::HistoryMeanChange& change) {
   Json json = place_json(runs, series, change.at);
-  json["verdict"] = verdict_of(change.ratio());
+  json["verdict"] = change.ratio() > 1 ? kMoreSlowSteps : kFewerSlowSteps;
   json["mean_to_median_before"] = number(change.mean_to_median_before);
   json["mean_to_median_after"] = number(change.mean_to_median_after);
   json["step_time_s_mean_before"] = number(change.mean_before_s);
@@ -66,6 +70,7 @@ Json drift_json(const parser::HistoryRuns& runs, const parser::HistorySeries& se
   json["last_at"] = drift.to;
   json["last_run_id"] = runs[series.runs[drift.to]]->id;
   json["verdict"] = verdict_of(drift.step_time_ratio);
+  json["may_begin_earlier"] = drift.may_begin_earlier;
   json["step_time_s_before"] = number(drift.before_s);
   json["step_time_s_after"] = number(drift.after_s);
   json["step_time_ratio"] = number(drift.step_time_ratio);
@@ -126,6 +131,12 @@ std::string_view newest_name(parser::NewestLevel newest) {
   return "unknown";
 }
 
+std::string_view newest_means_name(parser::NewestLevel newest) {
+  if (newest == parser::NewestLevel::higher) return kMoreSlowSteps;
+  if (newest == parser::NewestLevel::lower) return kFewerSlowSteps;
+  return newest_name(newest);
+}
+
 Json history_json(const parser::HistoryRuns& runs, const parser::RunHistory& history) {
   Json json;
   json["method"] = parser::kHistoryMethod;
@@ -138,7 +149,7 @@ Json history_json(const parser::HistoryRuns& runs, const parser::RunHistory& his
     one["other_windows"] = series.other_windows;
     one["cluster"] = null_if_empty(series.cluster);
     one["newest"] = newest_name(series.newest);
-    one["newest_means"] = newest_name(series.newest_means);
+    one["newest_means"] = newest_means_name(series.newest_means);
     one["runs"] = Json::array();
     for (const std::size_t index : series.runs) one["runs"].push_back(run_json(*runs[index]));
     one["copies"] = Json::array();

@@ -12,6 +12,10 @@ namespace llmb::report {
 // level.
 std::string_view newest_name(parser::NewestLevel newest);
 
+// "more_slow_steps", "fewer_slow_steps", "steady" or "unknown": the same of the means over the
+// medians.
+std::string_view newest_means_name(parser::NewestLevel newest);
+
 // `runs`: those that `history` was made of.
 Json history_json(const parser::HistoryRuns& runs, const parser::RunHistory& history);
 

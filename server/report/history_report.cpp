@@ -62,13 +62,17 @@ std::string newest_words(const parser::HistorySeries& series) {
              : "Too few runs to tell whether the newest are slower.";
 }
 
+std::string_view more_or_fewer(bool is_more) {
+  return is_more ? "more" : "fewer";
+}
+
 // Of steps that medians do not show.
 std::string newest_means_words(const parser::HistorySeries& series) {
   if (!stands_out(series.newest_means)) return {};
   return fmt::format(
-      "By means, against their medians, the two newest runs are {} than those before them by more "
-      "than noise explains.",
-      newest_name(series.newest_means));
+      "The two newest runs have {} slow steps than those before them: their means over their "
+      "medians differ by more than noise explains.",
+      more_or_fewer(series.newest_means == parser::NewestLevel::higher));
 }
 
 std::string percent_of(double ratio) {
@@ -76,17 +80,25 @@ std::string percent_of(double ratio) {
   return fmt::format("{:+.2f} %", percent == 0 ? 0 : percent);  // no "-0.00"
 }
 
+// "drifts from run 2 on", "drifted from run 2 to run 7"; with "at least" where it may begin
+// earlier.
+std::string when_it_drifts(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
+                           std::string_view first_run) {
+  const parser::HistoryDrift& drift = *series.drift;
+  const bool goes_on = drift.to + 1 == series.runs.size();
+  return fmt::format("{}{} from {} {}", goes_on ? "drifts" : "drifted",
+                     drift.may_begin_earlier ? " at least" : "", first_run,
+                     goes_on ? "on" : fmt::format("to run {}", runs[series.runs[drift.to]]->id));
+}
+
 std::string drift_words(const parser::HistoryRuns& runs, const parser::HistorySeries& series) {
   if (!series.drift) return {};
   const parser::HistoryDrift& drift = *series.drift;
-  const bool goes_on = drift.to + 1 == series.runs.size();
-  return fmt::format("The step time drift{} {}: {}, {} s to {} s, {:+.3f} % a run.",
-                     goes_on ? "s from" : "ed from",
-                     goes_on ? fmt::format("run {} on", runs[series.runs[drift.from]]->id)
-                             : fmt::format("run {} to run {}", runs[series.runs[drift.from]]->id,
-                                           runs[series.runs[drift.to]]->id),
-                     percent_of(drift.step_time_ratio), fixed(drift.before_s, 4),
-                     fixed(drift.after_s, 4), 100 * (drift.step_time_ratio_per_run - 1));
+  const std::string first = fmt::format("run {}", runs[series.runs[drift.from]]->id);
+  return fmt::format("The step time {}: {}, {} s to {} s, {:+.3f} % a run.",
+                     when_it_drifts(runs, series, first), percent_of(drift.step_time_ratio),
+                     fixed(drift.before_s, 4), fixed(drift.after_s, 4),
+                     100 * (drift.step_time_ratio_per_run - 1));
 }
 
 template <typename Change>
@@ -97,20 +109,22 @@ const Change* change_at(const std::vector<Change>& changes, std::size_t run) {
 }
 
 // What begins with a run.
-std::string level_words(const parser::HistorySeries& series, std::size_t run) {
+std::string level_words(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
+                        std::size_t run) {
   std::vector<std::string> words;
   if (const auto* const change = change_at(series.changes, run)) {
     words.push_back(fmt::format("{} from here on: {}", percent_of(change->step_time_ratio),
                                 differences_text(change->differences)));
   }
   if (series.drift && series.drift->from == run) {
-    words.push_back(
-        fmt::format("drifts from here on, {} in all", percent_of(series.drift->step_time_ratio)));
+    words.push_back(fmt::format("{}, {}{}", when_it_drifts(runs, series, "here"),
+                                percent_of(series.drift->step_time_ratio),
+                                series.drift->may_begin_earlier ? "" : " in all"));
   }
   if (const auto* const change = change_at(series.mean_changes, run)) {
     words.push_back(fmt::format(
-        "by means {} from here on (means {} off medians, {} before): {}",
-        percent_of(change->ratio()), percent_of(change->mean_to_median_after),
+        "{} slow steps from here on (means {} off medians, {} before): {}",
+        more_or_fewer(change->ratio() > 1), percent_of(change->mean_to_median_after),
         percent_of(change->mean_to_median_before), differences_text(change->differences)));
   }
   return fmt::format("{}", fmt::join(words, "; "));
@@ -129,17 +143,16 @@ void write_skipped_runs(const parser::HistoryRuns& runs,
   for (const auto& entry : left_out) write_skipped_run(*runs[entry.run], entry.reason, out);
 }
 
+template <typename Change>
+void add_differences(const Change* change, CsvLine& line) {
+  const std::string text = change == nullptr ? "" : differences_text(change->differences);
+  line.add(std::string_view(text));
+}
+
 void add_change(const parser::HistorySeries& series, std::size_t run, CsvLine& line) {
   const auto* const change = change_at(series.changes, run);
-  const auto* const of_means = change_at(series.mean_changes, run);
-  std::string differing;
-  if (change != nullptr) {
-    differing = differences_text(change->differences);
-  } else if (of_means != nullptr) {
-    differing = differences_text(of_means->differences);
-  }
   line.add(change != nullptr ? std::optional(change->step_time_ratio) : std::nullopt);
-  line.add(std::string_view(differing));
+  add_differences(change, line);
 }
 
 void add_drift_and_means(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
@@ -147,8 +160,12 @@ void add_drift_and_means(const parser::HistoryRuns& runs, const parser::HistoryS
   const bool drifts = series.drift && series.drift->from == run;
   line.add(drifts ? std::optional(series.drift->step_time_ratio) : std::nullopt);
   line.add(drifts ? std::optional(runs[series.runs[series.drift->to]]->id) : std::nullopt);
+  std::string_view may_begin_earlier;
+  if (drifts) may_begin_earlier = series.drift->may_begin_earlier ? "true" : "false";
+  line.add(may_begin_earlier);
   const auto* const of_means = change_at(series.mean_changes, run);
   line.add(of_means != nullptr ? std::optional(of_means->ratio()) : std::nullopt);
+  add_differences(of_means, line);
 }
 
 }  // namespace
@@ -166,7 +183,7 @@ void write_history_table(const parser::HistoryRuns& runs, const parser::RunHisto
       table.add({std::to_string(run.id), run.experiment,
                  run.job_id ? std::to_string(*run.job_id) : "-", run.launched_at.value_or("-"),
                  fixed(run.step_time_s->median, 4), fixed(run.step_time_s->mean, 4),
-                 level_words(series, i)});
+                 level_words(runs, series, i)});
     }
     table.print(out);
     for (const parser::HistoryCopy& copy : series.copies) {
@@ -194,7 +211,8 @@ void write_history_csv(const parser::HistoryRuns& runs, const parser::RunHistory
   out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,window,run_id,experiment,"
          "job_id,launched_at,step_time_s_mean,step_time_s_median,change_step_time_ratio,"
          "change_differences,newest,cluster,drift_step_time_ratio,drift_last_run_id,"
-         "change_mean_to_median_ratio,newest_means\r\n";
+         "drift_may_begin_earlier,change_mean_to_median_ratio,change_mean_differences,"
+         "newest_means\r\n";
   for (const parser::HistorySeries& series : history.series) {
     for (std::size_t i = 0; i < series.runs.size(); ++i) {
       const parser::HistoryRun& run = *runs[series.runs[i]];
@@ -218,7 +236,7 @@ void write_history_csv(const parser::HistoryRuns& runs, const parser::RunHistory
       line.add(is_newest ? newest_name(series.newest) : std::string_view());
       line.add(std::string_view(series.cluster));
       add_drift_and_means(runs, series, i, line);
-      line.add(is_newest ? newest_name(series.newest_means) : std::string_view());
+      line.add(is_newest ? newest_means_name(series.newest_means) : std::string_view());
     }
   }
 }

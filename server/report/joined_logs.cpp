@@ -9,16 +9,25 @@ constexpr std::size_t kBeginningBytes = std::size_t{64} << 10U;
 // More than Linux takes for a path, what stands around it, and the line's end.
 constexpr std::size_t kLineBeginningBytes = 4096 + 16;
 
-// "runs/log_1.out:". Lines around a match have a '-' (grep -C). No blanks: "cat: run.log: No such
-// file" is a log's own line.
-const RE2& named_line() {
-  static const RE2 pattern(R"(^([^\s:]*?[^\s:/]\.(?:out|log|txt|err)(?:\.(?:gz|zst|xz|bz2))?)[:-])",
-                           RE2::Latin1);
-  return pattern;
+// What logs are called: "log_1.out", "run.log.gz", "train.o4711".
+const std::string kLogName = R"([^\s:/]\.(?:out|log|txt|err|[oe]\d+)(?:\.(?:gz|zst|xz|bz2))?)";
+
+// "runs/log_1.out:", and of lines around a match "runs/log_1.out-" (grep -C). No blanks: "cat:
+// run.log: No such file" is a log's own line.
+bool find_name(std::string_view line, re2::StringPiece& name) {
+  static const RE2 matched("^([^\\s:]*" + kLogName + "):", RE2::Latin1);
+  static const RE2 around("^([^\\s:]*" + kLogName + ")-", RE2::Latin1);
+  return RE2::PartialMatch(line, matched, &name) || RE2::PartialMatch(line, around, &name);
 }
 
+bool is_named(std::string_view line) {
+  re2::StringPiece name;
+  return find_name(line, name);
+}
+
+// A script's own banner is none: "==> Setting up the container <==".
 const RE2& header_line() {
-  static const RE2 pattern(R"(^==> ([^\n]+) <==\r?\n)", RE2::Latin1);
+  static const RE2 pattern("^==> ([^\n]*" + kLogName + ") <==\r?\n", RE2::Latin1);
   return pattern;
 }
 
@@ -39,6 +48,7 @@ void JoinedLogs::finish() {
   if (form_ == Form::not_known) look_at_beginning(true);
   pass_lines(held_, true);
   held_.clear();
+  pass_held_end();
 }
 
 // A single line may begin like that by chance, so the second has to as well, where there is one.
@@ -50,8 +60,7 @@ void JoinedLogs::look_at_beginning(bool is_all) {
   const std::string_view second = std::string_view(held_).substr(has_first ? first_end + 1 : 0);
   if (RE2::PartialMatch(held_, header_line())) {
     form_ = Form::headed;
-  } else if (RE2::PartialMatch(held_, named_line()) &&
-             (second.empty() || RE2::PartialMatch(second, named_line()))) {
+  } else if (is_named(held_) && (second.empty() || is_named(second))) {
     form_ = Form::named_lines;
   } else {
     form_ = Form::one_log;
@@ -76,7 +85,7 @@ std::size_t JoinedLogs::pass_lines(std::string_view bytes, bool is_all) {
       if (passed_over > 0) continue;
     }
     rest = rest.substr(0, end == std::string_view::npos ? end : end + 1);
-    take_(name_, rest);
+    pass(rest);
     done += rest.size();
     is_in_line_ = end == std::string_view::npos;
   }
@@ -86,10 +95,28 @@ std::size_t JoinedLogs::pass_lines(std::string_view bytes, bool is_all) {
 std::size_t JoinedLogs::read_name(std::string_view line) {
   re2::StringPiece name;
   const bool is_headed = form_ == Form::headed;
-  if (!RE2::PartialMatch(line, is_headed ? header_line() : named_line(), &name)) return 0;
-  const std::size_t text = is_headed ? line.find('\n') + 1 : name.size() + 1;
+  if (!(is_headed ? RE2::PartialMatch(line, header_line(), &name) : find_name(line, name)))
+    return 0;
   name_.assign(name.data(), name.size());
-  return text;
+  if (!is_headed) return name.size() + 1;
+  holds_end_ = false;
+  take_(name_, {});
+  return line.find('\n') + 1;
+}
+
+// Whoever names logs above their lines puts an end of a line before each name but the first.
+void JoinedLogs::pass(std::string_view text) {
+  pass_held_end();
+  if (form_ == Form::headed && text.ends_with('\n')) {
+    text.remove_suffix(1);
+    holds_end_ = true;
+  }
+  if (!text.empty()) take_(name_, text);
+}
+
+void JoinedLogs::pass_held_end() {
+  if (holds_end_) take_(name_, "\n");
+  holds_end_ = false;
 }
 
 }  // namespace llmb::report

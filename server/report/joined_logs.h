@@ -11,7 +11,8 @@ namespace llmb::report {
 
 class JoinedLogs {
  public:
-  // Some text of the log `name`, as it stands in that log. A name may come again after another
+  // Some text of the log `name`, as it stands in that log, but that grep ends a last line which has
+  // no end there. None, where a name stands above its lines. A name may come again after another
   // one. Empty: of the only one, which nothing names.
   using Take = std::function<void(std::string_view name, std::string_view text)>;
 
@@ -39,12 +40,15 @@ class JoinedLogs {
   // Of a line's beginning: takes the name that stands there, and gives how many bytes of the line
   // are no text of the log.
   std::size_t read_name(std::string_view line);
+  void pass(std::string_view text);
+  void pass_held_end();
 
   Take take_;
   Form form_ = Form::not_known;
   std::string held_;
   std::string name_;
   bool is_in_line_ = false;  // whose name was read
+  bool holds_end_ = false;   // of a line: before a header it is no log's
 };
 
 }  // namespace llmb::report

@@ -104,7 +104,7 @@ class LogParser {
     }
     joined.finish();
     readings.finish();
-    // Of several the one that came last is not whole.
+    // Of several it is the one whose text came last that is not whole.
     runs.back().flaw = source->flaw();
     if (options_.keeps_refusals) {
       const auto text = std::move(*source).text_again();
@@ -114,7 +114,6 @@ class LogParser {
         runs[i].refusals = located_refusals(refused[i], text_of_one);
       }
     }
-    std::ranges::stable_sort(runs, {}, &ReportedRun::path);
     return runs;
   }
 
@@ -124,6 +123,7 @@ class LogParser {
     run.path = log.path;
     run.run_path = parser::parse_run_path(log.layout_path);
     run.size_bytes = reading.size_bytes();
+    run.text_hash = reading.text_hash();
     run.facts = reading.reader().facts();
     run.step_count = reading.step_count();
     parser::merge_samples(run.samples, reading.take_samples());
@@ -300,6 +300,7 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
   for (std::vector<ReportedRun>& of_one : runs) {
     std::move(of_one.begin(), of_one.end(), std::back_inserter(report.runs));
   }
+  std::ranges::stable_sort(report.runs, {}, &ReportedRun::path);
   add_unread_configs(report);
   add_partly_read(report);
   std::stable_sort(report.skipped.begin(), report.skipped.end(),

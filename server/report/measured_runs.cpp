@@ -45,6 +45,10 @@ parser::ComparedRun measure_log(const ReportedRun& run) {
   compared.steady_steps = run.steady_steps;
   compared.judgement = run.judgement;
   compared.published = run.published.value_or(run.judgement);
+  // Of lines that no file here holds alone: what find_equal_logs() tells of files.
+  if (run.text_hash) {
+    compared.content_key.by_bytes = fmt::format("{} bytes, {:x}", run.size_bytes, *run.text_hash);
+  }
   return compared;
 }
 
@@ -88,11 +92,13 @@ std::string last_bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Logs of one size that end alike are read again and compared; equal ones get one key.
+// Files of one size that end alike are read again and compared; equal ones get one key.
 void find_equal_logs(std::vector<parser::ComparedRun>& runs,
                      const std::vector<std::uint64_t>& sizes) {
   std::map<std::uint64_t, std::vector<std::size_t>> of_size;
-  for (std::size_t i = 0; i < runs.size(); ++i) of_size[sizes[i]].push_back(i);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].content_key.by_bytes.empty()) of_size[sizes[i]].push_back(i);
+  }
   for (const auto& [size, indexes] : of_size) {
     if (indexes.size() < 2) continue;
     std::map<std::string, std::vector<std::size_t>> alike;
@@ -245,8 +251,8 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
   if (measured.runs.empty()) return no_run_of_cluster(source);
   parser::name_clusters(measured.runs, measured.trees);
   if (measured.is_chosen) {
-    measured.noise_runs = stored_noise_runs(reader, catalog, measured.runs.front());
-    measured.published_noise_runs = measured.noise_runs;  // over their own windows anyway
+    measured.noise_runs = own_window_noise_runs(reader, catalog, measured.runs.front());
+    measured.published_noise_runs = measured.noise_runs;
   } else {
     measured.noise_runs = parser::noise_runs(measured.runs);
     measured.published_noise_runs = parser::published_noise_runs(measured.runs);

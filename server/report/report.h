@@ -35,6 +35,8 @@ struct Refusals {
 struct ReportedRun {
   std::string path;
   std::uint64_t size_bytes = 0;
+  // Of a log whose lines came joined with others' (joined_logs.h): fnv1a of its text.
+  std::optional<std::uint64_t> text_hash;
   parser::RunPath run_path;  // its configuration includes the llmb-config's, where there is one
   parser::LogFacts facts;
   std::int64_t step_count = 0;  // all segments, those that the facts no longer list included
@@ -53,7 +55,7 @@ struct ReportedRun {
 
 struct LogReport {
   std::vector<ReportedRun> runs;     // ordered by path
-  std::vector<SkippedFile> skipped;  // runs that were read in part are there, too
+  std::vector<SkippedFile> skipped;  // for a reader of runs that were read in part, too
   OtherFiles others;                 // as discovery found them
   bool has_samples = false;          // as they were asked for
   bool has_metrics = false;

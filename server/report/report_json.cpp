@@ -75,6 +75,7 @@ Json log_json(const ReportedRun& run, const LogReport& report) {
   add_particulars(json, told);
   json["marks"] = mark_names(run);
   add_reading(json, facts);
+  json["read_in_part"] = run.flaw.empty() ? Json(nullptr) : Json(run.flaw);
   json["checkpoints"] = checkpoints_json(facts.checkpoints);
   json["nccl"] = facts.nccl_trace_seen ? nccl_json(facts.nccl) : Json(nullptr);
   json["ranks"] = facts.ranks.measures.empty() ? Json(nullptr) : ranks_json(facts.ranks);
@@ -111,12 +112,15 @@ void write_json(const LogReport& report, std::ostream& out) {
                                  RunStatus::failed, RunStatus::invalid, RunStatus::no_data}) {
     counts[std::string(run_status_name(status))] = report.count(status);
   }
-  counts["skipped"] = report.skipped.size();
+  // Of what was read in part its run tells.
+  std::vector<SkippedFile> skipped = report.skipped;
+  std::erase_if(skipped, [](const auto& file) { return file.kind == SkippedFile::Kind::in_part; });
+  counts["skipped"] = skipped.size();
   out << "{\"format\": \"llmb-report parse\", \"version\": 2,\n\"counts\": " << to_text(counts);
   write_list(
       "runs", report.runs, [&](const ReportedRun& run) { return log_json(run, report); }, out);
   write_list(
-      "skipped", report.skipped,
+      "skipped", skipped,
       [](const SkippedFile& file) {
         return Json{{"path", file.path}, {"reason", file.reason}};
       },

@@ -281,9 +281,9 @@ void narrow(storage::RunFilter& filter, const parser::RunIdentity& identity) {
 
 }  // namespace
 
-std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
-                                                const parser::Catalog& catalog,
-                                                const parser::ComparedRun& tested) {
+std::vector<parser::NoiseRun> own_window_noise_runs(storage::Reader& reader,
+                                                    const parser::Catalog& catalog,
+                                                    const parser::ComparedRun& tested) {
   storage::RunQuery query;
   const parser::RunIdentity identity = parser::identity_of(tested);
   query.filter.workload = names_of_workload(catalog, identity.workload);

@@ -66,10 +66,11 @@ std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
 std::vector<std::string> names_of_dtype(const std::string& dtype);
 
 // The newest complete runs of `tested`'s workload, or of all where it does not say one, and before
-// them the newest of its model, dtype, GPU and scale: what they teach of the noise between runs.
-// `tested` has its cluster's name (name_clusters()).
-std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
-                                                const parser::Catalog& catalog,
-                                                const parser::ComparedRun& tested);
+// them the newest of its model, dtype, GPU and scale: what they teach of the noise between runs,
+// each over its own window with every step, whatever was asked of `tested`; so it stands for
+// published_noise_runs() as well. `tested` has its cluster's name (name_clusters()).
+std::vector<parser::NoiseRun> own_window_noise_runs(storage::Reader& reader,
+                                                    const parser::Catalog& catalog,
+                                                    const parser::ComparedRun& tested);
 
 }  // namespace llmb::report

@@ -66,6 +66,7 @@ void InsightSamples::report(ReportedRun& run) {
 
 void TextReading::feed(std::string_view bytes) {
   size_bytes_ += bytes.size();
+  if (text_hash_) text_hash_ = parser::fnv1a(bytes, *text_hash_);
   reader_.feed(bytes);
   collect();
 }
@@ -101,9 +102,12 @@ void TextReadings::finish() {
 TextReading& TextReadings::reading_of(std::string_view name) {
   const auto known = std::find_if(open_.rbegin(), open_.rend(),
                                   [&](const Named& open) { return open.name == name; });
-  if (known != open_.rend()) return *known->reading;
+  if (known != open_.rend()) {
+    std::rotate(open_.rbegin(), known, known + 1);
+    return *open_.back().reading;
+  }
   if (open_.size() == kReadAtATime) end_first();
-  open_.push_back({std::string(name), std::make_unique<TextReading>(wanted_)});
+  open_.push_back({std::string(name), std::make_unique<TextReading>(wanted_, !name.empty())});
   return *open_.back().reading;
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "parser/foundation/content_hash.h"
 #include "parser/reader/log_reader.h"
 #include "parser/statistics/step_scatter.h"
 #include "parser/step_sample.h"
@@ -64,14 +65,18 @@ class TextReading {
     bool seeks_insight = false;
   };
 
-  explicit TextReading(const Wanted& wanted)
-      : samples_(wanted.windows, wanted.keeps_samples), insight_(wanted.seeks_insight) {}
+  // `is_joined`: its text is no file's, so that its hash is taken.
+  TextReading(const Wanted& wanted, bool is_joined)
+      : text_hash_(is_joined ? std::optional(parser::kFnv1aBasis) : std::nullopt),
+        samples_(wanted.windows, wanted.keeps_samples),
+        insight_(wanted.seeks_insight) {}
 
   void feed(std::string_view bytes);
   void finish();
 
   const parser::LogReader& reader() const { return reader_; }
   std::uint64_t size_bytes() const { return size_bytes_; }
+  std::optional<std::uint64_t> text_hash() const { return text_hash_; }
   std::int64_t step_count() const { return step_count_; }
   std::vector<parser::StepSample> take_samples() { return samples_.take(); }
   std::optional<parser::SteadySteps> steady_steps() const {
@@ -84,6 +89,7 @@ class TextReading {
 
   parser::LogReader reader_;
   std::uint64_t size_bytes_ = 0;
+  std::optional<std::uint64_t> text_hash_;
   std::int64_t step_count_ = 0;
   std::pair<std::int32_t, std::int64_t> last_step_{-1, 0};
   KeptSamples samples_;
@@ -91,11 +97,11 @@ class TextReading {
   parser::NewestStepTimes newest_;
 };
 
-// Logs that may take turns: 64 are read at a time, and one that goes on after as
-// many others began is taken for another log.
+// Logs that may take turns. 64 are read at a time: one that goes on after as many others came is
+// taken for another log.
 class TextReadings {
  public:
-  // A log that was read to its end; in the order in which they began.
+  // A log that was read to its end; the last one is that whose text came last.
   using Done = std::function<void(const std::string& name, TextReading& reading)>;
 
   TextReadings(TextReading::Wanted wanted, Done done)

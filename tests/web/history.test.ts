@@ -15,6 +15,7 @@ import { nearestOf } from "../../web/src/chart/nearest_point";
 import {
   amountWords,
   causeWords,
+  driftRowWords,
   isWithin,
   levelWords,
   newestWords,
@@ -154,6 +155,7 @@ const drift: HistoryDrift = {
   last_at: 4,
   last_run_id: 5,
   verdict: "slower",
+  may_begin_earlier: false,
   step_time_s_before: 2,
   step_time_s_after: 2.662,
   step_time_ratio: 1.331,
@@ -179,6 +181,16 @@ test("a drift is told by how much and since when, while it goes on", () => {
   assert.match(newestWords(ended), /where its drift ended/);
 });
 
+test("the row where a drift begins says whether it ended, and whether it may begin earlier", () => {
+  assert.equal(driftRowWords(drifting, drift), "drifts from here on, 33.1 % slower in all");
+  const ended = { ...drift, last_at: 3, last_run_id: 4 };
+  assert.equal(driftRowWords(drifting, ended), "drifted from here to run 4, 33.1 % slower in all");
+  const cut = { ...drift, may_begin_earlier: true };
+  assert.equal(driftRowWords(drifting, cut), "drifts at least from here on, 33.1 % slower");
+  const [told] = toldChanges({ series: [{ ...drifting, drift: cut }] } as unknown as History);
+  assert.match(told?.cause ?? "", /It may have begun earlier: older runs are not looked at\.$/);
+});
+
 test("a drift is drawn from run to run, and cut as a level is", () => {
   const plot = historyPlot(drifting);
   const ends = plot?.levels.map(({ value, endValue }) => [value.toFixed(2), endValue.toFixed(2)]);
@@ -192,13 +204,45 @@ test("a drift is drawn from run to run, and cut as a level is", () => {
   assert.equal(part?.levels[0]?.value.toFixed(2), "2.10");
 });
 
+function summaryOf(series: HistorySeries): string {
+  const history = { method: "", older_runs_left_out: 0, unplaced: [], series: [series] };
+  return summaryWords(history, toldChanges(history), null);
+}
+
+test("slow steps beside a change of medians do not say that a configuration went slower", () => {
+  const place = { at: 3, run_id: 4, previous_run_id: 3, differences: [] };
+  const both = weekly([5, 5, 5, 4, 4], {
+    changes: [
+      {
+        ...place,
+        verdict: "faster",
+        step_time_s_before: 5,
+        step_time_s_after: 4,
+        step_time_ratio: 0.8,
+      },
+    ],
+    mean_changes: [
+      {
+        ...place,
+        verdict: "more_slow_steps",
+        mean_to_median_before: 1,
+        mean_to_median_after: 1.0523,
+        step_time_s_mean_before: 4.999,
+        step_time_s_mean_after: 4.211,
+      },
+    ],
+  });
+  assert.equal(toldChanges({ series: [both] } as unknown as History).length, 2);
+  assert.match(summaryOf(both), /^Slower at any time: none of 1 configuration\. Faster: 1/);
+});
+
 test("slow steps are told by means, and then the level is that of medians", () => {
   const change: HistoryMeanChange = {
     at: 3,
     run_id: 4,
     previous_run_id: 3,
-    verdict: "slower",
-    mean_to_median_before: 1,
+    verdict: "more_slow_steps",
+    mean_to_median_before: 0.99999,
     mean_to_median_after: 1.09,
     step_time_s_mean_before: 2,
     step_time_s_mean_after: 2.18,
@@ -206,13 +250,14 @@ test("slow steps are told by means, and then the level is that of medians", () =
   };
   const slow = weekly([2, 2, 2, 2, 2], { mean_changes: [change] });
   const [told] = toldChanges({ series: [slow] } as unknown as History);
-  assert.equal(told?.amount, "9.0 % slower by means");
+  assert.equal(told?.amount, "more slow steps (means 9.0 % off medians, 0.0 % before)");
   assert.match(told?.levels ?? "", /^, mean step time 2/);
   assert.match(newestWords(slow), /^The level of its medians never changed/);
-  const newest = weekly([2, 2], { newest_means: "slower" });
+  const newest = weekly([2, 2], { newest_means: "more_slow_steps" });
+  assert.match(summaryOf(slow), /^Slower at any time: 1 of 1 configuration\. Faster: none/);
   const words = toldChanges({ series: [newest] } as unknown as History).map((one) => one.amount);
-  assert.deepEqual(words, ["slower by means"]);
-  assert.match(newestWords(newest), /By means, over their medians, the two newest are slower/);
+  assert.deepEqual(words, ["more slow steps"]);
+  assert.match(newestWords(newest), /The two newest have more slow steps than those before them/);
 });
 
 test("what has too few runs is not told to be no slower", () => {

@@ -71,9 +71,28 @@ export interface ToldChange {
   amount: string; // the following in words
   levels: string;
   cause: string;
+  // Whether the verdict is of the step time: slow steps that come with a change of the medians do
+  // not say which way that goes.
+  ofStepTime: boolean;
 }
 
 type Told = Omit<ToldChange, "series">;
+
+type SlowSteps = HistoryMeanChange["verdict"];
+
+const kSlowStepWords: Record<SlowSteps, string> = {
+  more_slow_steps: "more slow steps",
+  fewer_slow_steps: "fewer slow steps",
+};
+
+// What they alone make of a run, as its verdict is shown.
+export const kSlowStepVerdicts: Record<SlowSteps, HistoryChange["verdict"]> = {
+  more_slow_steps: "slower",
+  fewer_slow_steps: "faster",
+};
+
+const hasOtherSlowSteps = (means: HistorySeries["newest_means"]): means is SlowSteps =>
+  means === "more_slow_steps" || means === "fewer_slow_steps";
 
 // The newest first; those of which no start is known at the end.
 export function toldChanges(history: History): ToldChange[] {
@@ -101,6 +120,7 @@ function toldChange(series: HistorySeries, change: HistoryChange): Told {
     amount: amountWords(change),
     levels: levelWords(change),
     cause: causeWords(change),
+    ofStepTime: true,
   };
 }
 
@@ -108,12 +128,13 @@ function toldMeanChange(series: HistorySeries, change: HistoryMeanChange): Told 
   const startedAt = startOf(series, change.at);
   return {
     key: `means ${change.run_id}`,
-    verdict: change.verdict,
+    verdict: kSlowStepVerdicts[change.verdict],
     startedAt,
     seenAt: startedAt,
     amount: meanAmountWords(change),
     levels: meanLevelWords(change),
     cause: causeWords(change),
+    ofStepTime: !series.changes.some(({ at }) => at === change.at),
   };
 }
 
@@ -126,30 +147,41 @@ function toldDrift(series: HistorySeries, drift: HistoryDrift): Told {
     amount: driftAmountWords(drift),
     levels: levelWords(drift),
     cause: driftWords(series, drift),
+    ofStepTime: true,
   };
 }
 
 function toldNewest(series: HistorySeries): Told[] {
   const startedAt = startOf(series, -2);
-  const of = (verdict: HistorySeries["newest"], by: string, whose: string): Told[] =>
-    verdict !== "slower" && verdict !== "faster"
-      ? []
-      : [
-          {
-            key: `newest${by}`,
-            verdict,
-            startedAt,
-            seenAt: startedAt,
-            amount: `${verdict}${by}`,
-            levels: "",
-            cause:
-              `So say ${whose}, by more than noise explains; ` +
-              "more runs would make it sure.",
-          },
-        ];
+  const { newest, newest_means: means } = series;
+  const medians = newest === "slower" || newest === "faster" ? newest : null;
+  const of = (
+    key: string,
+    verdict: ToldChange["verdict"],
+    amount: string,
+    whose: string,
+  ): Told => ({
+    key,
+    verdict,
+    startedAt,
+    seenAt: startedAt,
+    amount,
+    levels: "",
+    cause: `So say ${whose}, by more than noise explains; more runs would make it sure.`,
+    ofStepTime: key === "newest" || medians === null,
+  });
   return [
-    ...of(series.newest, "", "its two newest runs"),
-    ...of(series.newest_means, " by means", "the means of its two newest runs, over their medians"),
+    ...(medians ? [of("newest", medians, medians, "its two newest runs")] : []),
+    ...(hasOtherSlowSteps(means)
+      ? [
+          of(
+            "newest means",
+            kSlowStepVerdicts[means],
+            kSlowStepWords[means],
+            "the means of its two newest runs, over their medians",
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -173,7 +205,11 @@ export function summaryWords(
   days: number | null,
 ): string {
   const count = (verdict: ToldChange["verdict"]) =>
-    new Set(within.filter((told) => told.verdict === verdict).map(({ series }) => series)).size;
+    new Set(
+      within
+        .filter((told) => told.ofStepTime && told.verdict === verdict)
+        .map(({ series }) => series),
+    ).size;
   const when = days === null ? "at any time" : `in the last ${formatPlural(days, "day")}`;
   const all = history.series.length;
   const toldCount = history.series.filter(isTold).length;
@@ -218,11 +254,24 @@ export function driftAmountWords(drift: HistoryDrift): string {
   return `${amountWords(drift)}, run by run`;
 }
 
-// "9.2 % slower by means"
+// "drifts from here on, 4.1 % slower in all", "drifted from here to run 12, 4.1 % slower in all"
+export function driftRowWords({ runs }: HistorySeries, drift: HistoryDrift): string {
+  const goesOn = drift.last_at + 1 === runs.length;
+  const [least, inAll] = drift.may_begin_earlier ? [" at least", ""] : ["", " in all"];
+  return (
+    `${goesOn ? "drifts" : "drifted"}${least} from here ` +
+    `${goesOn ? "on" : `to run ${drift.last_run_id}`}, ${amountWords(drift)}${inAll}`
+  );
+}
+
+// "more slow steps (means 9.0 % off medians, 0.1 % before)"
 export function meanAmountWords(change: HistoryMeanChange): string {
   const { verdict, mean_to_median_before: before, mean_to_median_after: after } = change;
-  const ratio = before === null || after === null ? null : after / before;
-  return `${amountWords({ verdict, step_time_ratio: ratio })} by means`;
+  const words = kSlowStepWords[verdict];
+  if (before === null || after === null) return words;
+  // No "-0.0 %": a negative zero and 0 are 0.
+  const off = (ratio: number) => formatPercent(Math.round(1e3 * (ratio - 1)) / 1e3 + 0);
+  return `${words} (means ${off(after)} off medians, ${off(before)} before)`;
 }
 
 type Levels = Pick<HistoryChange, "step_time_s_before" | "step_time_s_after">;
@@ -250,7 +299,8 @@ export function driftWords({ runs }: HistorySeries, drift: HistoryDrift): string
       ? "It moves from run to run"
       : `Each run is ${formatPercent(Math.abs(each - 1), 2)} ${drift.verdict} than the one before, ` +
         "on average") +
-    `; ${goesOn ? "it goes on to the newest run" : `it ended at run ${drift.last_run_id}`}.`
+    `; ${goesOn ? "it goes on to the newest run" : `it ended at run ${drift.last_run_id}`}.` +
+    (drift.may_begin_earlier ? " It may have begun earlier: older runs are not looked at." : "")
   );
 }
 
@@ -286,10 +336,10 @@ const kNewest: Record<HistorySeries["newest"], string> = {
 
 export function newestWords(series: HistorySeries): string {
   const { newest_means: means } = series;
-  if (means !== "slower" && means !== "faster") return newestOfMedians(series);
+  if (!hasOtherSlowSteps(means)) return newestOfMedians(series);
   return (
-    `${newestOfMedians(series)} By means, over their medians, the two newest are ${means} than ` +
-    "those before them by more than noise explains."
+    `${newestOfMedians(series)} The two newest have ${kSlowStepWords[means]} than those before ` +
+    "them: their means over their medians differ by more than noise explains."
   );
 }
 
@@ -297,7 +347,7 @@ function newestOfMedians(series: HistorySeries): string {
   const { newest, newest_means, changes, mean_changes, drift, runs } = series;
   if (newest === "steady" && drift) return "The newest runs are where its drift ended.";
   if (newest === "steady" && changes.length === 0) {
-    const means = mean_changes.length > 0 || newest_means === "slower" || newest_means === "faster";
+    const means = mean_changes.length > 0 || hasOtherSlowSteps(newest_means);
     return means
       ? "The level of its medians never changed, and those of the newest runs are on it."
       : "Its level never changed, and the newest runs are on it.";

@@ -106,7 +106,15 @@ TEST(RecipeMatch, OfAModelThatWasChangedIsNone) {
   EXPECT_THAT(others.reason,
               HasSubstr("model_overrides is ffn_hidden_size=8192, hidden_size=4096 (llmb_config) "
                         "and not none"));
-  EXPECT_EQ(with("max_steps: 50, seed: 3").outcome, MatchOutcome::matched);
+  for (const char* const of_no_row :
+       {"max_steps: 50, seed: 3", "save_interval: 100, log_every_n_steps: 1, exp_name: mine",
+        "tokenizer: {tokenizer_path: elsewhere}", "dtype: BF16, num_gpus: 256",
+        "num_layers: '64.0'"}) {
+    const auto found = with(of_no_row);
+    EXPECT_EQ(found.outcome, MatchOutcome::matched) << of_no_row << ": " << found.reason;
+  }
+  EXPECT_THAT(with("num_gpus: 24").reason, HasSubstr("gpu_count is 24 (llmb_config) and not"));
+  EXPECT_THAT(with("dtype: nvfp4").reason, HasSubstr("dtype is nvfp4 (llmb_config) and not"));
 }
 
 // Llama 4 Maverick, "Expected Performance": 64 nodes of 8 GPUs; vp1 where the table prints 12.

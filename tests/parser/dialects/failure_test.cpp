@@ -50,6 +50,7 @@ TEST(Failure, IsToldByWhatRunsTheJob) {
       {"Job 'raysubmit_kQ2b' was stopped", "cancelled"},
       {"controller.py:402] Job 23 was cancelled by user request, tearing down task 0", "cancelled"},
       {"run.sh: attempt=1 rc=1; stray process killed; retrying in 60 s", "restarted"},
+      {"INFO request 17 was cancelled by user request", "none"},
       {"run.sh: attempt=1 rc=1", "none"},
       {"recovery_strategy.py:88] Managed job cluster launched, recovered in 675 s.", "started"},
       {"Job 'raysubmit_kQ2b' failed", "job_exited"},

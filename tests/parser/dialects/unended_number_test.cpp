@@ -42,6 +42,22 @@ TEST(UnendedNumber, IsLeftOutWhereItMayHaveHadMoreDigits) {
   EXPECT_EQ(last_step_time(before + nemo(49, "2") + " | consumed_samples: 12"), 2.0);
 }
 
+// The number before it is another one on each line, and no part of its name.
+TEST(UnendedNumber, CountsWhateverStandsBeforeItsName) {
+  const auto titan = [](int step, const std::string& tflops, const std::string& mfu) {
+    return fmt::format(
+        "[titan] 2025-06-02 09:11:2{},900 - root - INFO - step: {:2}  loss:  7.1000  "
+        "memory: 58.20GiB(73.60%)  tps: 2,711  tflops: {}  mfu: {}",
+        step, step, tflops, mfu);
+  };
+  const std::string log = titan(1, "131.51", "13.30%") + "\n" + titan(2, "140.62", "14.22%");
+  const ParsedLog cut = parse_log(log);
+  const ParsedLog whole = parse_log(log + "\n");
+  ASSERT_EQ(cut.samples.size(), 2U);
+  EXPECT_FALSE(cut.samples.back().extra_fields.empty());
+  EXPECT_EQ(cut.samples.back().extra_fields, whole.samples.back().extra_fields);
+}
+
 // From 1000 on NeMo prints an exponent: what stands before it looks like any other number.
 TEST(UnendedNumber, IsLeftOutWhereItMayHaveHadAnExponent) {
   const auto tflops = [](int iteration, const std::string& value) {

@@ -84,6 +84,35 @@ TEST(LlmbConfig, KnowsWhatIsOverriddenOfTheModel) {
   EXPECT_EQ(values.value("job_config.model_overrides.hidden-size"), "64");
 }
 
+TEST(LlmbConfig, ReadsOverriddenFiguresInAnySpelling) {
+  const auto with = [](const std::string& overrides, const std::string& dtype = "fp8") {
+    const auto config = parse_llmb_config("job_config: {model_overrides: {" + overrides +
+                                          "}}\nmodel_info: {scale: 128, dtype: " + dtype + "}\n");
+    EXPECT_TRUE(config) << overrides;
+    return config ? config->configuration : RunConfiguration();
+  };
+  for (const char* const spelled : {"64", "'64.0'", "6.4e1", "+64", "6_4"}) {
+    EXPECT_EQ(with(std::string("num_layers: ") + spelled).value("layer_count"), "64") << spelled;
+  }
+  EXPECT_EQ(with("num_layers: 64.5").value("layer_count"), "64.5");
+  EXPECT_EQ(with("vp: None").value("virtual_pipeline"), "None");
+  // Before the section that they override, and whatever that says.
+  EXPECT_EQ(with("num_gpus: 256.0").value("gpu_count"), "256");
+  EXPECT_EQ(with("num_gpus: all").value("gpu_count"), "128");
+  EXPECT_EQ(with("num_gpus: all").value("job_config.model_overrides.num_gpus"), "all");
+  for (const char* const spelled : {"dtype: BF16", "precision: bf16", "dtype: torch.bfloat16"}) {
+    EXPECT_EQ(with(spelled).value("dtype"), "bf16") << spelled;
+  }
+  EXPECT_EQ(with("dtype: fp8", "fp8_cs").value("dtype"), "fp8_cs");
+  EXPECT_EQ(with("dtype: FP8-MX").value("dtype"), "fp8_mx");
+  const RunConfiguration as_stated = with("precision: bf16-mixed", "bf16");
+  EXPECT_EQ(as_stated.value("dtype"), "bf16");
+  EXPECT_FALSE(as_stated.value("job_config.model_overrides.precision"));
+  const RunConfiguration mixed = with("precision: bf16-mixed");
+  EXPECT_EQ(mixed.value("dtype"), "fp8");
+  EXPECT_EQ(mixed.value("job_config.model_overrides.precision"), "bf16-mixed");
+}
+
 TEST(LlmbConfig, KeepsNoCredentials) {
   const auto config = parse_llmb_config(kConfig);
   ASSERT_TRUE(config);

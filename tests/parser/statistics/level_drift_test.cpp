@@ -72,6 +72,20 @@ TEST(LevelDrift, BeginsAndEndsWhereItDoes) {
   EXPECT_NEAR(static_cast<double>(ended->end), 24, 2);
 }
 
+TEST(LevelDrift, SaysWhereItsBeginningIsNotKnown) {
+  DriftingSeries made;
+  const auto cut = drift_in(made.ramp(kDriftValuesMax + 30, 1, 0, 1000));
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->begin, 30U);
+  EXPECT_TRUE(cut->may_begin_earlier);
+  const auto whole = drift_in(made.ramp(kDriftValuesMax, 1, 0, 1000));
+  ASSERT_TRUE(whole);
+  EXPECT_FALSE(whole->may_begin_earlier);
+  const auto later = drift_in(made.ramp(kDriftValuesMax + 30, 1, 100, 1000));
+  ASSERT_TRUE(later);
+  EXPECT_FALSE(later->may_begin_earlier);
+}
+
 TEST(LevelDrift, IsNotMovedByAnOddValue) {
   DriftingSeries made;
   auto values = made.ramp(20, 2, 0, 20);

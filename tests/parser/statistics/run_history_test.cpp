@@ -300,6 +300,25 @@ TEST(RunHistory, TellsSlowStepsByMeans) {
   EXPECT_EQ(steady.newest_means, NewestLevel::steady);
 }
 
+// Of eight runs, six by 0.6 %, six by 9 %.
+TEST(RunHistory, TakesNoSmallChangeOfMeansForABorder) {
+  const auto history_of_first = [](std::size_t count) {
+    std::vector<ComparedRun> runs = creeping_runs(static_cast<int>(count), 1);
+    for (std::size_t i = 8; i < count; ++i) {
+      runs[i].judgement.summary.step_time_s->mean *= i < 14 ? 1.006 : 1.09;
+    }
+    return history_of(runs, {}, {}).at(0);
+  };
+  const HistorySeries series = history_of_first(20);
+  ASSERT_EQ(series.mean_changes.size(), 1U);
+  EXPECT_EQ(series.mean_changes[0].at, 14U);
+  EXPECT_NEAR(series.mean_changes[0].mean_to_median_before, 1, 1e-6);
+  EXPECT_EQ(series.newest_means, NewestLevel::unknown);
+  const HistorySeries small = history_of_first(12);
+  EXPECT_TRUE(small.mean_changes.empty());
+  EXPECT_EQ(small.newest_means, NewestLevel::steady);
+}
+
 // Where slow steps come and go, two runs are no level yet.
 TEST(RunHistory, TellsTheNewestRunsByMeans) {
   std::vector<ComparedRun> runs = creeping_runs(14, 1);

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "server/api/job_json.h"
+#include "server/api/request_error.h"
 #include "tests/server/api/sample_database.h"
 #include "tests/server/api/stand_in_cluster.h"
 
@@ -361,6 +362,18 @@ TEST_F(Jobs, LogsAreGivenWhole) {
   EXPECT_TRUE(*response.body == text);
   EXPECT_THAT(response.headers.front().second,
               HasSubstr(std::filesystem::path(log).filename().string()));
+  http::Request request;
+  request.method = "GET";
+  request.path = request.target = path;
+  const http::Response begun = service_->handle_request(request);
+  EXPECT_FALSE(begun.stream.next().empty());
+  std::ofstream(log) << std::string(text.size(), '?');
+  try {
+    begun.stream.next();
+    ADD_FAILURE() << "it is another text";
+  } catch (const RequestError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("it was rewritten while it was read"));
+  }
   std::filesystem::remove(log);
   get_detail(path, {}, 404);
   std::filesystem::create_symlink("/etc/passwd", log);

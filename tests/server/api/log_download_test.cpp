@@ -154,7 +154,12 @@ TEST_F(LogDownload, HasWhatWasReadOfACompressedLogThatIsCutOff) {
     std::ofstream(file().string() + ".gz", std::ios::binary) << whole.substr(0, bytes);
     return rest_of(begin());
   };
-  EXPECT_TRUE(rest_of_first(whole.size() - 4) == text_) << "behind all of its text";
+  const auto rest = rest_of_first(whole.size() - 4);
+  ASSERT_TRUE(rest.has_value()) << "behind all of its text";
+  const std::string gap = rest->substr(std::min(rest->size(), text_.size()));
+  EXPECT_EQ(rest->substr(0, text_.size()), text_);
+  EXPECT_EQ(gap.find("\n[llmb-report: the rest of the log is missing: "), 0U) << gap;
+  EXPECT_EQ(gap.find('\n', 1), gap.size() - 1) << gap;
   EXPECT_FALSE(rest_of_first(whole.size() / 2).has_value()) << "before what was read of it";
 }
 

@@ -276,6 +276,37 @@ TEST_F(ComparingCommands, FoldersOfSeveralBatchesAreComparedBatchByBatch) {
   EXPECT_THAT(apart.out, HasSubstr("global batch sizes are 256 and 512"));
 }
 
+// What is missing at one scale is told, though another one could be compared.
+TEST_F(ComparingCommands, ASideThatIsNotThereAtOneScaleIsAnExitStatusOfOne) {
+  const auto add_to = [&](const std::string& side, int gpu_count, int last) {
+    const std::string batch = "global_batch_size: ";
+    folder_.write(
+        side + "/" + experiment_log_path(grok(gpu_count), gpu_count),
+        "of " + side + "\n" +
+            replaced(nemo_log(last), batch + "256", batch + std::to_string(2 * gpu_count)));
+  };
+  for (const std::string side : {"before", "after"}) {
+    add_to(side, 128, 49);
+    add_to(side, 256, 49);
+  }
+  const ProgramRun whole = run({"compare", "before", "after"});
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_EQ(whole.err, "");
+  add_to("after", 256, 20);
+  const ProgramRun broken = run({"compare", "before", "after"});
+  EXPECT_EQ(broken.exit_code, 1) << broken.out;
+  EXPECT_THAT(broken.out, HasSubstr("after (group 1) against before (group 0)"));
+  EXPECT_THAT(broken.err, HasSubstr(" 256: No run of after counts: run "));
+  EXPECT_THAT(broken.err, HasSubstr("incomplete"));
+  // Sides that are there and are of other work count; the verdict says the rest.
+  folder_.write("other.out",
+                replaced(nemo_log(49), "global_batch_size: 256", "global_batch_size: 512"));
+  folder_.write("one.out", nemo_log(49));
+  const ProgramRun apart = run({"compare", "one.out", "other.out"});
+  EXPECT_EQ(apart.exit_code, 0) << apart.err;
+  EXPECT_THAT(apart.out, HasSubstr("not comparable"));
+}
+
 TEST_F(ComparingCommands, APublishedSpeedIsOfTheOwnWindowWithEveryStep) {
   const auto runs = [&](const std::vector<std::string>& asked) {
     std::vector<std::string> words = {"compare", "--format", "json", "experiments"};

@@ -145,8 +145,9 @@ TEST_F(ParseOutput, SpeaksTheLanguageOfTheApi) {
   for (const auto& [name, property] : api_run.items()) {
     if (!run.contains(name)) only_there.push_back(name);
   }
-  EXPECT_THAT(only_here, UnorderedElementsAre("path", "checkpoints", "nccl", "ranks", "insight",
-                                              "run_metrics", "refused_lines", "samples"));
+  EXPECT_THAT(only_here,
+              UnorderedElementsAre("path", "checkpoints", "nccl", "ranks", "read_in_part",
+                                   "insight", "run_metrics", "refused_lines", "samples"));
   EXPECT_THAT(only_there,
               UnorderedElementsAre("id", "root_id", "root", "relative_path", "generation",
                                    "is_superseded", "superseded_by", "revision", "first_seen_at",

@@ -131,20 +131,24 @@ TEST_F(Prune, ForgetsATreeOfWhichNothingIsStored) {
   EXPECT_EQ(prune({"--root", "tree", "--yes"}).exit_code, 0);
   EXPECT_EQ(roots(), 1U) << "what was removed of it is known";
   fs::remove_all(folder_.path() / "tree");
-  EXPECT_THAT(prune({"--root", "tree", "--yes"}).err, HasSubstr("Forgot the tree"));
-  EXPECT_EQ(roots(), 0U) << "nothing can come again";
+  EXPECT_THAT(prune({"--root", "tree", "--yes"}).err,
+              AllOf(HasSubstr("Nothing to remove"), HasSubstr("--gone --yes")));
+  EXPECT_EQ(roots(), 1U) << "its file system may be mounted again";
+  EXPECT_THAT(prune({"--root", "tree", "--gone", "--yes"}).err, HasSubstr("Forgot the tree"));
+  EXPECT_EQ(roots(), 0U);
 }
 
 // A variable that is not set takes away no filter.
 TEST_F(Prune, TakesNoEmptyFilter) {
   const std::vector<std::vector<std::string>> calls = {
       {"--cluster", "", "--older-than", "1d", "--yes"},
+      {"--cluster=", "--older-than", "1d", "--yes"},
       {"--root", "", "--older-than", "1d", "--yes"},
       {"--root", "tree", "--older-than", "", "--yes"}};
   for (const std::vector<std::string>& call : calls) {
     const ProgramRun refused = prune(call);
     EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("it is empty, as of a variable that is not set"));
+    EXPECT_THAT(refused.err, HasSubstr(" is empty, as of a variable that is not set"));
   }
   EXPECT_EQ(run({"prune", "--db", "", "--older-than", "1d", "--yes"}).exit_code, 2);
   EXPECT_EQ(count(), 2);

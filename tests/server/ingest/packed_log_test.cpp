@@ -1,4 +1,7 @@
 // Logs that are found compressed, and logs that were compressed after they were read.
+#include <sys/fsuid.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -212,6 +215,72 @@ TEST_F(IngestPacked, GoesOnWhereItsCompressedFormCouldNotBeReadAtFirst) {
   EXPECT_EQ(ingest_once().files_parked, 0);
   ASSERT_TRUE(is_there(kPlain));
   EXPECT_EQ(run_of(kPlain)->id, before->id);
+  EXPECT_EQ(run_of(kPlain)->step_count, 50);
+}
+
+// What settled by its silence alone went on, and was compressed before anybody looked again.
+TEST_F(IngestPacked, GoesOnInTheRunOfALogThatHadSettled) {
+  for (const Packing packing : unpacking::kPackings) {
+    const std::string log = "of" + suffix_of(packing) + "/" + kPlain;
+    write(log, nemo_lines(0, 25));
+    set_age(log, std::chrono::hours(1));
+    ingest_once();
+    const auto before = run_of(log);
+    ASSERT_NE(before->summary.status, RunStatus::running);
+    append(log, nemo_lines(25, 25));
+    compress(log, packing);
+    ingest_once();
+    ASSERT_TRUE(is_there(log)) << log;
+    EXPECT_EQ(run_of(log)->id, before->id);
+    EXPECT_EQ(run_of(log)->step_count, 50);
+    EXPECT_EQ(run_of(log)->summary.status, RunStatus::complete);
+  }
+}
+
+TEST_F(IngestPacked, IsLookedAtOnceWhereItsLogHadSettled) {
+  write(kPlain, nemo_lines(0, 25));
+  set_age(kPlain, std::chrono::hours(1));
+  ingest_once();
+  const auto before = run_of(kPlain);
+  compress(kPlain);
+  EXPECT_GT(ingest_once().bytes_read, 0U);
+  EXPECT_EQ(run_of(kPlain)->id, before->id);
+  EXPECT_EQ(run_of(kPlain)->summary.status, before->summary.status);
+  EXPECT_TRUE(run_of(kPlain)->summary.silent_s) << "that it hung stays true";
+  EXPECT_EQ(run_of(kPlain)->step_count, before->step_count);
+  EXPECT_EQ(ingest_once().bytes_read, 0U);
+  // A form that nothing here unpacks is none that could be read.
+  std::filesystem::rename(tree_path(kPlain + ".gz"), tree_path(kPlain + ".zip"));
+  EXPECT_EQ(ingest_once().bytes_read, 0U);
+  EXPECT_TRUE(is_there(kPlain));
+}
+
+// It is parked, and --once ends.
+TEST_F(IngestPacked, IsParkedWhereItsFormCannotBeOpened) {
+  write(kPlain, nemo_lines(0, 20));
+  ingest_once();
+  append(kPlain, nemo_lines(20, 30));
+  compress(kPlain);
+  std::filesystem::permissions(tree_path(kPlain + ".gz"), std::filesystem::perms::none);
+  std::vector<std::string> paths = {folder_.string(), tree_, database_};
+  for (const char* suffix : {".lock", "-wal", "-shm"}) paths.push_back(database_ + suffix);
+  for (const std::string& path : paths) {
+    if (std::filesystem::exists(path)) {
+      std::filesystem::permissions(path, std::filesystem::perms::all);
+    }
+  }
+  // Root may read everything: the threads of this Ingest inherit a lesser identity for files.
+  const bool is_root = geteuid() == 0;
+  if (is_root) setfsuid(65'534);
+  const IngestStatus status = ingest_once();
+  if (is_root) setfsuid(0);
+  EXPECT_EQ(status.files_parked, 1);
+  const auto parked = storage::Reader(database_).parked_files();
+  ASSERT_EQ(parked.size(), 1U);
+  EXPECT_NE(parked[0].reason.find("Permission"), std::string::npos) << parked[0].reason;
+  std::filesystem::permissions(tree_path(kPlain + ".gz"), std::filesystem::perms::owner_all);
+  EXPECT_EQ(ingest_once().files_parked, 0);
+  ASSERT_TRUE(is_there(kPlain));
   EXPECT_EQ(run_of(kPlain)->step_count, 50);
 }
 

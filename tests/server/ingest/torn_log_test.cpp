@@ -134,6 +134,73 @@ TEST_F(IngestTorn, IsReadAnewWhenItChanges) {
   EXPECT_EQ(run_of(log)->summary.status, parser::RunStatus::complete);
 }
 
+// What stands of a log that was read before, and then compressed: as much as there is, until there
+// is more.
+TEST_F(IngestTorn, IsReadAgainForItsLogWhenItChanges) {
+  const std::string log = kTornLog + ".gz";
+  write(kTornLog, nemo_lines(0, 25));
+  ingest_once(with_clock());
+  const auto first = run_of(kTornLog);
+  std::filesystem::remove(tree_path(kTornLog));
+  write(log, gzipped(nemo_lines(0, 35)) + "no gzip");
+  set_age(log, hours(2));
+  for (int look = 0; look < 2; ++look) {
+    testing::internal::CaptureStdout();
+    const IngestStatus status = ingest_once(with_clock());
+    const std::string told = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(status.bytes_read == 0, look == 1) << "it is read once";
+    EXPECT_EQ(told.find("read up to there") == std::string::npos, look == 1) << told;
+    EXPECT_EQ(run_of(kTornLog)->step_count, 35);
+  }
+  write(log, gzipped(nemo_lines(0, 50)));
+  set_age(log, hours(1));
+  ingest_once(with_clock());
+  EXPECT_EQ(run_of(kTornLog)->step_count, 50);
+  EXPECT_EQ(run_of(kTornLog)->id, first->id);
+  EXPECT_EQ(run_of(kTornLog)->summary.status, parser::RunStatus::complete);
+  EXPECT_FALSE(run_of(log));
+}
+
+TEST_F(IngestTorn, IsReadAgainForItsLogWhileItIsFollowed) {
+  const std::string log = kTornLog + ".gz";
+  write(kTornLog, nemo_lines(0, 25));
+  Ingest ingest(with_clock(), {});
+  ingest.start();
+  ASSERT_TRUE(eventually([&] { return run_of(kTornLog).has_value(); }));
+  write("aside", gzipped(nemo_lines(0, 35)) + "no gzip");
+  set_age("aside", hours(2));
+  std::filesystem::rename(tree_path("aside"), tree_path(log));
+  std::filesystem::remove(tree_path(kTornLog));
+  ASSERT_TRUE(eventually([&] { return run_of(kTornLog)->step_count == 35; }));
+  write(log, gzipped(nemo_lines(0, 50)));
+  EXPECT_TRUE(eventually([&] { return run_of(kTornLog)->step_count == 50; }));
+  ingest.stop();
+}
+
+// A text that is cut off before what was read says nothing of what came behind.
+TEST_F(IngestTorn, LeavesALongerRunAsItIs) {
+  const std::string of_log = "a/" + kTornLog;
+  const std::string of_form = "b/" + kTornLog + ".gz";
+  write(of_log, nemo_lines(0, 25));
+  write(of_form, gzipped(nemo_lines(0, 25)));
+  ingest_once(with_clock());
+  std::filesystem::remove(tree_path(of_log));
+  for (const std::string& form : {of_log + ".gz", of_form}) {
+    write(form, gzipped(nemo_lines(0, 10)) + "no gzip");
+    set_age(form, hours(1));
+  }
+  for (int look = 0; look < 2; ++look) {
+    EXPECT_EQ(ingest_once(with_clock()).files_parked, 2);
+    for (const std::string& log : {of_log, of_form}) {
+      EXPECT_EQ(run_of(log)->step_count, 25) << log;
+      EXPECT_EQ(run_of(log)->generation, 0) << log;
+    }
+  }
+  const auto parked = storage::Reader(database_).parked_files();
+  ASSERT_EQ(parked.size(), 2U);
+  EXPECT_NE(parked[0].reason.find("which is kept"), std::string::npos) << parked[0].reason;
+}
+
 // No event tells that time has passed, and a file that failed often rests for an hour.
 TEST_F(IngestTorn, IsReadByItselfWhileItIsFollowed) {
   const std::string log = kTornLog + ".xz";

@@ -189,6 +189,7 @@ TEST_F(IngestTrouble, LosesNoLogOfAFolderThatIsEmptyAtTheStart) {
     const auto errors = ingest_once().root_errors;
     ASSERT_EQ(errors.size(), 1U);
     EXPECT_NE(errors[0].find("experiments is empty"), std::string::npos) << errors[0];
+    EXPECT_NE(errors[0].find("remove the empty folder"), std::string::npos) << errors[0];
     EXPECT_FALSE(is_gone("experiments"));
     EXPECT_FALSE(is_gone("results"));
     EXPECT_TRUE(is_gone("others")) << "anybody may empty such a folder";

@@ -7,6 +7,9 @@
 #include <sstream>
 #include <utility>
 
+#include "server/report/history_json.h"
+#include "server/report/json.h"
+
 namespace llmb::report {
 namespace {
 
@@ -57,12 +60,25 @@ TEST(HistoryReports, TellADriftWhileItGoesOnAndWhenItEnded) {
   EXPECT_THAT(table, HasSubstr("\nThe step time drifts from run 2 on: +10.00 %, 5.0000 s to "
                                "5.5000 s, +1.370 % a run.\n"));
   history.series[0].drift->to = 6;
-  EXPECT_THAT(text_by(write_history_table, runs, history),
-              HasSubstr("\nThe step time drifted from run 2 to run 7: +10.00 %"));
+  const std::string ended = text_by(write_history_table, runs, history);
+  EXPECT_THAT(ended, HasSubstr("  drifted from here to run 7, +10.00 % in all\n"));
+  EXPECT_THAT(ended, HasSubstr("\nThe step time drifted from run 2 to run 7: +10.00 %"));
   const std::string csv = text_by(write_history_csv, runs, history);
-  EXPECT_THAT(csv, HasSubstr(",cluster,drift_step_time_ratio,drift_last_run_id,"));
-  EXPECT_THAT(csv, HasSubstr(",1.1,7,,\r\n"));
+  EXPECT_THAT(
+      csv, HasSubstr(",cluster,drift_step_time_ratio,drift_last_run_id,drift_may_begin_earlier,"));
+  EXPECT_THAT(csv, HasSubstr(",1.1,7,false,,,\r\n"));
   EXPECT_THAT(csv, HasSubstr(",drifting,,,,,"));
+}
+
+TEST(HistoryReports, DoNotTellTheBeginningOfADriftThatIsNotKnown) {
+  const auto runs = runs_with_means(5);
+  auto history = history_of_all(runs);
+  history.series[0].drift = parser::HistoryDrift{1, 8, 5, 5.5, 1.1, 1.0137, true};
+  const std::string table = text_by(write_history_table, runs, history);
+  EXPECT_THAT(table, HasSubstr("  drifts at least from here on, +10.00 %\n"));
+  EXPECT_THAT(table, HasSubstr("\nThe step time drifts at least from run 2 on: +10.00 %"));
+  EXPECT_THAT(text_by(write_history_csv, runs, history), HasSubstr(",1.1,9,true,"));
+  EXPECT_EQ(history_json(runs, history)["series"][0]["drift"]["may_begin_earlier"], true);
 }
 
 TEST(HistoryReports, TellSlowStepsByMeans) {
@@ -73,13 +89,30 @@ TEST(HistoryReports, TellSlowStepsByMeans) {
   const std::string table = text_by(write_history_table, runs, history);
   EXPECT_THAT(table, HasSubstr("  Mean (s)  Level"));
   EXPECT_THAT(table, HasSubstr("  5.0000    5.4500"));
-  EXPECT_THAT(table, HasSubstr("by means +9.00 % from here on (means +9.00 % off medians, +0.00 % "
+  EXPECT_THAT(table, HasSubstr("more slow steps from here on (means +9.00 % off medians, +0.00 % "
                                "before): nothing that is known"));
-  EXPECT_THAT(table,
-              HasSubstr("\nBy means, against their medians, the two newest runs are slower"));
+  EXPECT_THAT(table, HasSubstr("\nThe two newest runs have more slow steps than those before"));
   const std::string csv = text_by(write_history_csv, runs, history);
-  EXPECT_THAT(csv, HasSubstr(",nothing that is known,,,,,1.0900"));
-  EXPECT_THAT(csv, HasSubstr(",slower\r\n"));
+  EXPECT_THAT(csv, HasSubstr(",,,,,,,,1.0900"));
+  EXPECT_THAT(csv, HasSubstr(",nothing that is known,\r\n"));
+  EXPECT_THAT(csv, HasSubstr(",more_slow_steps\r\n"));
+}
+
+// The medians fall by more than slow steps add: the means fall, too.
+TEST(HistoryReports, TellSlowStepsApartFromAChangeOfMediansAtTheSameRun) {
+  const auto runs = runs_with_means(5);
+  auto history = history_of_all(runs);
+  history.series[0].changes.push_back({3, 5, 4, 0.8, {{"release", "a", "b", true}}});
+  history.series[0].mean_changes.push_back(
+      {3, 1, 1.0523, 4.999, 4.211, {{"framework", "c", "d", true}}});
+  EXPECT_THAT(text_by(write_history_table, runs, history),
+              HasSubstr("-20.00 % from here on: release: a -> b; more slow steps from here on "
+                        "(means +5.23 % off medians, +0.00 % before): framework: c -> d"));
+  const Json series = history_json(runs, history)["series"][0];
+  EXPECT_EQ(series["changes"][0]["verdict"], "faster");
+  EXPECT_EQ(series["mean_changes"][0]["verdict"], "more_slow_steps");
+  const std::string csv = text_by(write_history_csv, runs, history);
+  EXPECT_THAT(csv, HasSubstr(",0.8,release: a -> b,,,,,,1.0523,framework: c -> d,\r\n"));
 }
 
 }  // namespace

@@ -46,14 +46,26 @@ TEST(JoinedLogs, HaveTheLinesAroundAMatch) {
                {{"a.out", "before\nstep 1\n--\n"}, {"b.out", "before\nstep 1\n"}});
 }
 
+// tail puts an end of a line before each name but the first, whether the log has one or not.
 TEST(JoinedLogs, AreToldByTheNameAboveTheirLines) {
-  expect_texts("==> a.out <==\nstep 1\n\n==> my runs/b.out <==\nstep 1\n==> a.out <==\nstep 2\n",
-               {{"a.out", "step 1\n\nstep 2\n"}, {"my runs/b.out", "step 1\n"}});
+  expect_texts("==> a.out <==\nstep 1\n\n==> my runs/b.out <==\nstep 1\n\n==> a.out <==\nstep 2\n",
+               {{"a.out", "step 1\nstep 2\n"}, {"my runs/b.out", "step 1\n"}});
+  expect_texts("==> a.out <==\ntorn at 2.\n==> b.out <==\nstep 1",
+               {{"a.out", "torn at 2."}, {"b.out", "step 1"}});
+  expect_texts("==> a.out <==\n\n==> b.out <==\n", {{"a.out", ""}, {"b.out", ""}});
+}
+
+TEST(JoinedLogs, HaveNamesOfManyForms) {
+  expect_texts("nemo.log-2025/r1.out:step 1\nnemo.log-2025/r2.out-step 1\n",
+               {{"nemo.log-2025/r1.out", "step 1\n"}, {"nemo.log-2025/r2.out", "step 1\n"}});
+  expect_texts("t.o123:step 1\nt.o124:step 1\n", {{"t.o123", "step 1\n"}, {"t.o124", "step 1\n"}});
 }
 
 TEST(JoinedLogs, TakeNoLogsOwnLineForAName) {
   const std::string own = "cat: run.log: No such file\ncat: run.log: No such file\n";
   expect_texts(own, {{"", own}});
+  const std::string banner = "==> Setting up the container <==\nstep 1\n";
+  expect_texts(banner, {{"", banner}});
   const std::string once = "train.log:opened\nstep 1\n";
   expect_texts(once, {{"", once}});
 }

@@ -146,7 +146,13 @@ function Told({ history }: { history: History }) {
   const [shown, setShown] = useState(kSectionsAtOnce);
   const [sought, setSought] = useState("");
   useLayoutEffect(() => {
-    if (sought) document.getElementById(sought)?.scrollIntoView();
+    const section = sought ? document.getElementById(sought) : null;
+    if (!section) return;
+    const look = () => section.scrollIntoView();
+    look();
+    // The plots above it take their own width, and so another height, in the next frame.
+    const frame = requestAnimationFrame(() => requestAnimationFrame(look));
+    return () => cancelAnimationFrame(frame);
   }, [sought]);
   const told = toldChanges(history);
   const nameOf = nameAmong(history);

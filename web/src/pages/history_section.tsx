@@ -9,8 +9,10 @@ import {
   amountWords,
   causeWords,
   driftAmountWords,
+  driftRowWords,
   driftWords,
   levelWords,
+  kSlowStepVerdicts,
   meanAmountWords,
   meanLevelWords,
   newestWords,
@@ -121,7 +123,7 @@ function Unmarked({ series }: { series: HistorySeries }) {
       )}
       {means.map((change) => (
         <li key={change.run_id}>
-          <b class={`told told-${change.verdict}`}>{meanAmountWords(change)}</b>
+          <b class={`told told-${kSlowStepVerdicts[change.verdict]}`}>{meanAmountWords(change)}</b>
           {meanLevelWords(change)}
           {from(change.run_id, change.at)}
           Slow steps move the mean, and not the median. {causeWords(change)}
@@ -133,12 +135,13 @@ function Unmarked({ series }: { series: HistorySeries }) {
 
 const kHeads = ["started", "run", "#job", "#step time, median, s", "#mean, s", "level"];
 
-function levelText({ changes, mean_changes, drift }: HistorySeries, at: number): string {
+function levelText(series: HistorySeries, at: number): string {
+  const { changes, mean_changes, drift } = series;
   const change = changes.find((one) => one.at === at);
   const means = mean_changes.find((one) => one.at === at);
   return [
     change && `${amountWords(change)} from here on`,
-    drift?.at === at && `drifts from here on, ${amountWords(drift)} in all`,
+    drift?.at === at && driftRowWords(series, drift),
     means && `${meanAmountWords(means)} from here on`,
   ]
     .filter(Boolean)

@@ -1,0 +1,18 @@
+// Of a log that went away: the compressed form of it that is there, and whether it says more than
+// was read.
+#pragma once
+
+#include "server/ingest/file_table.h"
+#include "server/ingest/watched_root.h"
+
+namespace llmb::ingest {
+
+// Whether a form is there that can be unpacked, and is not as it was when it was last read to its
+// end. Asks the file system, but of a log whose job is known to be over.
+bool has_unread_form(WatchedRoot& root, const FileState& log);
+
+// Whether discovery is to look again what is there of it: it is gone, or its form has changed, as
+// one that was cut off does when it becomes whole. While it is parked or queued it is read anyway.
+bool may_have_come_back(WatchedRoot& root, const FileState& log);
+
+}  // namespace llmb::ingest
