@@ -77,19 +77,30 @@ std::vector<LikelyCopy> find_likely_copies(Connection& connection, std::span<con
   return copies;
 }
 
-std::vector<RunId> find_runs_that_look_like(Connection& connection, RunId id) {
-  const auto near = [](std::string_view nearness) {
-    return fmt::format(
-        "SELECT id FROM (SELECT near.id FROM run JOIN run AS near ON {} WHERE run.id = ?"
-        " AND near.is_superseded = 0 ORDER BY near.id LIMIT {}) AS these",
-        nearness, kAlikeMax);
-  };
-  static const std::string sql = fmt::format(
+namespace {
+
+std::string near_sql(std::string_view nearness) {
+  return fmt::format(
+      "SELECT id FROM (SELECT near.id FROM run JOIN run AS near ON {} WHERE run.id = ?"
+      " AND near.is_superseded = 0 ORDER BY near.id LIMIT {}) AS these",
+      nearness, kAlikeMax);
+}
+
+std::string alike_sql() {
+  const std::string of_one_mean = near_sql(kOfOneMean);
+  const std::string untimed = fmt::format("run.step_time_s_mean IS NULL AND {}", kOfOneJob);
+  const std::string of_one_job = near_sql(untimed);
+  return fmt::format(
       "SELECT other.id FROM run AS other WHERE other.id IN ({} UNION ALL {})"
       " AND EXISTS (SELECT 1 FROM run WHERE run.id = ? AND run.is_superseded = 0 AND {})"
       " ORDER BY {}",
-      near(kOfOneMean), near(fmt::format("run.step_time_s_mean IS NULL AND {}", kOfOneJob)),
-      looks_alike(), kThatCountsFirst);
+      of_one_mean, of_one_job, looks_alike(), kThatCountsFirst);
+}
+
+}  // namespace
+
+std::vector<RunId> find_runs_that_look_like(Connection& connection, RunId id) {
+  static const std::string sql = alike_sql();
   Statement& select = connection.kept(sql);
   select.integer(id).integer(id).integer(id);
   std::vector<RunId> alike;
