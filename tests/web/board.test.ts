@@ -401,3 +401,15 @@ test("where all that was run is a kind of fp8 its row holds the published result
   assert.deepEqual(cellsOf(measuredKind("fp8_mx", 2, 128)), [["grok1 314b fp8_mx", "128 2", "512 "]]);
   assert.deepEqual(cellsOf(), [["grok1 314b fp8", "128 ", "512 "]]);
 });
+
+test("a scale that the kind's own document does not publish stays in the row of fp8", () => {
+  const other = reference({ dtype: "fp8", gpu_count: 1024, document: "grok1-25.05" });
+  const rows = ofOne([...kPublishedFp8, other], measuredKind("fp8_mx", 2, 128));
+  assert.deepEqual(
+    rows.map(({ name, documents, cells }) => [name, documents, cells.map((cell) => cell.reference.gpu_count)]),
+    [
+      ["grok1 314b fp8", ["grok1-25.05"], [1024]],
+      ["grok1 314b fp8_mx", ["grok1-24.11"], [128, 512]],
+    ],
+  );
+});

@@ -66,7 +66,8 @@ export interface ToldChange {
   series: HistorySeries;
   key: string; // among those of the series
   verdict: HistoryChange["verdict"];
-  startedAt: string | null; // of the first run of it
+  runId: number | null; // the first run of it
+  startedAt: string | null; // of that
   seenAt: string | null; // of the last run that adds to it
   amount: string; // the following in words
   levels: string;
@@ -76,7 +77,7 @@ export interface ToldChange {
   ofStepTime: boolean;
 }
 
-type Told = Omit<ToldChange, "series">;
+export type Told = Omit<ToldChange, "series">;
 
 type SlowSteps = HistoryMeanChange["verdict"];
 
@@ -86,7 +87,7 @@ const kSlowStepWords: Record<SlowSteps, string> = {
 };
 
 // What they alone make of a run, as its verdict is shown.
-export const kSlowStepVerdicts: Record<SlowSteps, HistoryChange["verdict"]> = {
+const kSlowStepVerdicts: Record<SlowSteps, HistoryChange["verdict"]> = {
   more_slow_steps: "slower",
   fewer_slow_steps: "faster",
 };
@@ -110,11 +111,12 @@ export function toldChanges(history: History): ToldChange[] {
 
 const startOf = ({ runs }: HistorySeries, at: number) => runs.at(at)?.launched_at ?? null;
 
-function toldChange(series: HistorySeries, change: HistoryChange): Told {
+export function toldChange(series: HistorySeries, change: HistoryChange): Told {
   const startedAt = startOf(series, change.at);
   return {
     key: `change ${change.run_id}`,
     verdict: change.verdict,
+    runId: change.run_id,
     startedAt,
     seenAt: startedAt,
     amount: amountWords(change),
@@ -124,11 +126,12 @@ function toldChange(series: HistorySeries, change: HistoryChange): Told {
   };
 }
 
-function toldMeanChange(series: HistorySeries, change: HistoryMeanChange): Told {
+export function toldMeanChange(series: HistorySeries, change: HistoryMeanChange): Told {
   const startedAt = startOf(series, change.at);
   return {
     key: `means ${change.run_id}`,
     verdict: kSlowStepVerdicts[change.verdict],
+    runId: change.run_id,
     startedAt,
     seenAt: startedAt,
     amount: meanAmountWords(change),
@@ -138,10 +141,11 @@ function toldMeanChange(series: HistorySeries, change: HistoryMeanChange): Told 
   };
 }
 
-function toldDrift(series: HistorySeries, drift: HistoryDrift): Told {
+export function toldDrift(series: HistorySeries, drift: HistoryDrift): Told {
   return {
     key: `drift ${drift.run_id}`,
     verdict: drift.verdict,
+    runId: drift.run_id,
     startedAt: startOf(series, drift.at),
     seenAt: startOf(series, drift.last_at),
     amount: driftAmountWords(drift),
@@ -163,6 +167,7 @@ function toldNewest(series: HistorySeries): Told[] {
   ): Told => ({
     key,
     verdict,
+    runId: series.runs.at(-2)?.id ?? null,
     startedAt,
     seenAt: startedAt,
     amount,
@@ -250,7 +255,7 @@ export function amountWords({ verdict, step_time_ratio: ratio }: Moved): string 
   return ratio === null ? verdict : `${formatPercent(Math.abs(ratio - 1))} ${verdict}`;
 }
 
-export function driftAmountWords(drift: HistoryDrift): string {
+function driftAmountWords(drift: HistoryDrift): string {
   return `${amountWords(drift)}, run by run`;
 }
 
@@ -281,7 +286,7 @@ export function levelWords(change: Levels): string {
   return betweenWords("median", change.step_time_s_before, change.step_time_s_after);
 }
 
-export function meanLevelWords(change: HistoryMeanChange): string {
+function meanLevelWords(change: HistoryMeanChange): string {
   return betweenWords("mean", change.step_time_s_mean_before, change.step_time_s_mean_after);
 }
 
@@ -291,7 +296,7 @@ function betweenWords(what: string, before: number | null, after: number | null)
 }
 
 // "Each run is 0.99 % slower than the one before, on average; it goes on to the newest run."
-export function driftWords({ runs }: HistorySeries, drift: HistoryDrift): string {
+function driftWords({ runs }: HistorySeries, drift: HistoryDrift): string {
   const each = drift.step_time_ratio_per_run;
   const goesOn = drift.last_at + 1 === runs.length;
   return (

@@ -7,16 +7,14 @@ import { kPanZoomHint } from "../chart/pan_zoom";
 import { formatCount, formatNumber, formatPlural, kUnknown } from "../format";
 import {
   amountWords,
-  causeWords,
-  driftAmountWords,
   driftRowWords,
-  driftWords,
-  levelWords,
-  kSlowStepVerdicts,
   meanAmountWords,
-  meanLevelWords,
   newestWords,
   seriesName,
+  toldChange,
+  toldDrift,
+  toldMeanChange,
+  type Told,
 } from "../history_words";
 import { LeftOutList } from "../parts/left_out";
 import { PlotCopies } from "../parts/plot_copies";
@@ -82,15 +80,29 @@ export function HistorySection({ series, name }: { series: HistorySeries; name: 
   );
 }
 
+function Finding({ told, note = "" }: { told: Told; note?: string }) {
+  return (
+    <>
+      <b class={`told told-${told.verdict}`}>{told.amount}</b>
+      {told.levels}
+      {told.runId !== null && (
+        <>
+          , from <a href={measuredRunHref(told.runId)}>run {told.runId}</a> on (
+          <Instant at={told.startedAt} />)
+        </>
+      )}
+      . {note}
+      {told.cause}
+    </>
+  );
+}
+
 function ChangeList({ series }: { series: HistorySeries }) {
   return (
     <ol class="findings changes">
       {series.changes.map((change, at) => (
         <li key={change.run_id}>
-          <b class={`told told-${change.verdict}`}>{amountWords(change)}</b>
-          {levelWords(change)}, from <a href={measuredRunHref(change.run_id)}>run {change.run_id}</a> on (
-          <Instant at={series.runs[change.at]?.launched_at ?? null} />
-          ). {causeWords(change)}{" "}
+          <Finding told={toldChange(series, change)} />{" "}
           <a href={sidesHref(series, at, apiParameters(kMeasuringKeys))}>
             Compare the runs on either side
           </a>
@@ -102,31 +114,21 @@ function ChangeList({ series }: { series: HistorySeries }) {
 
 // What has no mark in the plot: a drift is a line there, and means are not drawn.
 function Unmarked({ series }: { series: HistorySeries }) {
-  const { drift, mean_changes: means, runs } = series;
+  const { drift, mean_changes: means } = series;
   if (!drift && means.length === 0) return null;
-  const from = (run: number, at: number) => (
-    <>
-      , from <a href={measuredRunHref(run)}>run {run}</a> on (
-      <Instant at={runs[at]?.launched_at ?? null} />
-      ).{" "}
-    </>
-  );
   return (
     <ul class="findings unmarked">
       {drift && (
         <li>
-          <b class={`told told-${drift.verdict}`}>{driftAmountWords(drift)}</b>
-          {levelWords(drift)}
-          {from(drift.run_id, drift.at)}
-          {driftWords(series, drift)}
+          <Finding told={toldDrift(series, drift)} />
         </li>
       )}
       {means.map((change) => (
         <li key={change.run_id}>
-          <b class={`told told-${kSlowStepVerdicts[change.verdict]}`}>{meanAmountWords(change)}</b>
-          {meanLevelWords(change)}
-          {from(change.run_id, change.at)}
-          Slow steps move the mean, and not the median. {causeWords(change)}
+          <Finding
+            told={toldMeanChange(series, change)}
+            note="Slow steps move the mean, and not the median. "
+          />
         </li>
       ))}
     </ul>

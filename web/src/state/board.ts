@@ -3,6 +3,7 @@
 // (release, framework …) that was measured last, proxies where the published result is a proxy's,
 // whole models where it is a model's. Pure.
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
+import { isKindOf } from "../dtype";
 import { kOverAndNotComplete } from "../ended_badly";
 import { formatCount, formatWorkload, type Zone } from "../format";
 import { differencesText, type DifferingValue } from "../series_words";
@@ -167,7 +168,6 @@ export function boardRows(
   const rows = new Map<string, BoardRow>();
   for (const [key, reference] of chosen) {
     const { workload, model_size, dtype, gpu_type } = reference;
-    const document = documentOf(reference);
     const name = [formatWorkload(workload), model_size, dtype].join(" ");
     const rowKey = `${name} ${gpu_type}`;
     const row = rows.get(rowKey) ?? {
@@ -179,26 +179,34 @@ export function boardRows(
       cells: [],
     };
     rows.set(rowKey, row);
-    if (!row.documents.includes(document)) row.documents.push(document);
     row.cells.push(cellOf(reference, measured.get(key) ?? nothingMeasured(), zone));
   }
-  for (const { cells } of rows.values()) {
-    cells.sort(
+  const all = [...rows.values()];
+  const shown = all.map((row) => ({ ...row, cells: cellsOfItsOwn(row, all) }));
+  for (const row of shown) {
+    row.documents = [...new Set(row.cells.map(({ reference }) => documentOf(reference)))];
+    row.cells.sort(
       (a, b) =>
         a.reference.gpu_count - b.reference.gpu_count ||
         Number(b.reference.is_proxy) - Number(a.reference.is_proxy),
     );
   }
-  const all = [...rows.values()];
-  return all.filter((row) => !isHeldByKinds(row, all)).sort(byName);
+  return shown.filter(({ cells }) => cells.length > 0).sort(byName);
 }
 
-// Of fp8, where all that was run is a kind of it: the published results are in that kind's row.
-function isHeldByKinds(row: BoardRow, all: readonly BoardRow[]): boolean {
-  if (hasRuns(row)) return false;
-  return all.some(
-    (other) =>
-      other.name.startsWith(`${row.name}_`) && other.gpuType === row.gpuType && hasRuns(other),
+function isOfKind(a: Reference, b: Reference): boolean {
+  const isSame = (["workload", "model_size", "gpu_type", "gpu_count", "is_proxy"] as const).every(
+    (key) => a[key] === b[key],
+  );
+  return isSame && isKindOf(a.dtype, b.dtype);
+}
+
+// Of fp8, where nothing but kinds of it was run, those that stand in no row of a kind.
+function cellsOfItsOwn(row: BoardRow, all: readonly BoardRow[]): BoardCell[] {
+  if (hasRuns(row)) return row.cells;
+  const ofOthers = all.filter(hasRuns).flatMap(({ cells }) => cells);
+  return row.cells.filter(
+    ({ reference }) => !ofOthers.some((other) => isOfKind(other.reference, reference)),
   );
 }
 

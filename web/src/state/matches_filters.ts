@@ -1,6 +1,7 @@
 // Whether a run that changed still belongs to the list, as far as the page can tell. Pure.
 import type { Run } from "../api/types";
 import { kNoClusterKey } from "../cluster_words";
+import { isKindOf } from "../dtype";
 import { endedBadly, kEndedBadly } from "../ended_badly";
 import { parseInstant } from "../format";
 import {
@@ -29,8 +30,7 @@ function isWanted(run: Run, key: Exclude<ListKey, "mark">, wanted: readonly stri
   if (key === "failure_cause" && !value) return wanted.includes(kNoCause);
   if (value === null) return false;
   if (wanted.includes(value)) return true;
-  // A coarse dtype stands for the fine ones: fp8 for fp8_cs.
-  return key === "dtype" && wanted.some((coarse) => value.startsWith(`${coarse}_`));
+  return key === "dtype" && wanted.some((coarse) => isKindOf(value, coarse));
 }
 
 function hasWantedMark({ marks }: Run, wanted: readonly string[]): boolean {
