@@ -13,12 +13,16 @@
 
 #include "storage/log_copies.h"
 #include "storage/run_filter_terms.h"
+#include "storage/tail_state.h"
 
 namespace llmb::storage {
 namespace {
 
 // Of so many runs all are looked at; of more, by an index, those that have something in common.
 constexpr std::int64_t kAllLookedAtMax = 2'000;
+
+// So many of the runs that may be copies are looked at, with a step time and without one each.
+constexpr std::int64_t kCopiesLookedForMax = 20'000;
 
 constexpr std::array kTimes = {"step_time_s_mean", "step_time_s_stddev_sample", "step_time_s_min",
                                "step_time_s_max"};
@@ -41,6 +45,14 @@ struct EndedRun {
   std::string log;  // the same of runs of one log; empty: it is not known well enough
 };
 
+// What the cursor holds of a log's bytes, where its step times are too few to tell.
+std::string cursor_sql(std::string_view value) {
+  return fmt::format(
+      "CASE WHEN coalesce(step_time_s_count, 0) < {} THEN"
+      " (SELECT {} FROM log_cursor WHERE run_id = run.id) END",
+      kStepsThatTell, value);
+}
+
 // The last parameter is how many, at most.
 Question question_of(const SqlDialect& dialect, const RunFilter& filter, std::string_view which) {
   const auto may_not_drive = [](std::string_view) { return false; };
@@ -48,32 +60,52 @@ Question question_of(const SqlDialect& dialect, const RunFilter& filter, std::st
                               : where_of(dialect, filter, may_not_drive, false);
   where.add(kHasEnded);
   if (!which.empty()) where.add(std::string(which));
-  std::string times;
-  for (const char* const column : kTimes) times += fmt::format(", {}", column);
+  std::string columns;
+  for (const char* const time : kTimes) columns += fmt::format(", {}", time);
+  for (const char* const head : {"head_hash", "head_length"}) {
+    columns += fmt::format(", {}", log_head_sql(head, "run"));
+  }
+  // Of a tail's state the numbers with which it begins, not the reader's state.
+  for (const char* const value : {"tail_hash", "byte_offset", "substr(parser_state, 1, 64)"}) {
+    columns += fmt::format(", {}", cursor_sql(value));
+  }
   std::string sql = fmt::format(
-      "SELECT id, CASE WHEN status <> 'complete' OR marks <> 0 THEN 1 ELSE 0 END, size_bytes,"
-      " step_time_s_count{}, {}, {}, (SELECT tail_hash FROM log_cursor WHERE run_id = run.id)"
-      " FROM run{} LIMIT ?",
-      times, log_head_sql("head_hash", "run"), log_head_sql("head_length", "run"), where.sql());
+      "SELECT id, CASE WHEN status <> 'complete' OR marks <> 0 THEN 1 ELSE 0 END, job_id,"
+      " size_bytes, step_time_s_count{} FROM run{} LIMIT ?",
+      columns, where.sql());
   return {std::move(sql), std::move(where)};
 }
 
+// As lists and comparisons compare two logs. Empty where what was read of it is not known.
+std::string bytes_of(Statement& select) {
+  const std::optional<std::int64_t> tail_hash = select.read_optional_integer();
+  const std::optional<std::int64_t> offset = select.read_optional_integer();
+  const auto state = decode_tail_state(select.read_optional_text().value_or(""));
+  if (!tail_hash || !offset || !state) return "";
+  return fmt::format(" {} {} {}", *tail_hash, *offset, state->content_hash);
+}
+
+// From the column of the job on.
 std::string log_of(Statement& select) {
+  const std::optional<std::int64_t> job = select.read_optional_integer();
   std::string log = fmt::format("{}", select.read_integer());
-  const std::optional<std::int64_t> steps = select.read_optional_integer();
-  log += fmt::format(" {}", steps.value_or(0));
+  const std::int64_t steps = select.read_optional_integer().value_or(0);
+  log += fmt::format(" {}", steps);
+  bool is_timed = false;
   for (std::size_t i = 0; i < kTimes.size(); ++i) {
     const std::optional<double> value = select.read_optional_real();
     log += value ? fmt::format(" {}", *value) : " -";
+    is_timed = is_timed || value;
   }
   const std::int64_t head_hash = select.read_optional_integer().value_or(0);
   const std::int64_t head_length = select.read_optional_integer().value_or(0);
-  const std::optional<std::int64_t> tail_hash = select.read_optional_integer();
-  const bool times_tell = steps.value_or(0) >= kStepsThatTell;
-  if (head_hash == 0 || (!times_tell && !tail_hash)) return "";
   log += fmt::format(" {} {}", head_hash, head_length);
-  if (!times_tell) log += fmt::format(" {}", *tail_hash);
-  return log;
+  const std::string bytes = bytes_of(select);
+  if (head_hash == 0) return "";
+  if (steps >= kStepsThatTell) return log;
+  // Many jobs that die before a step say the same short text.
+  if (bytes.empty() || (!is_timed && !job)) return "";
+  return log + bytes + (is_timed ? "" : fmt::format(" {}", *job));
 }
 
 std::vector<EndedRun> read_ended_runs(Connection& connection, const RunFilter& filter,

@@ -14,9 +14,6 @@ namespace llmb::storage {
 // That a run has ended: it is not running any more, or hangs.
 inline constexpr const char* kHasEnded = "(status <> 'running' OR failure_cause <> '')";
 
-// So many of the runs that may be copies are looked at, with a step time and without one each.
-inline constexpr std::int64_t kCopiesLookedForMax = 20'000;
-
 // By id. Of runs of one log the first that is complete and has no mark counts, else the first: it
 // is not among them. Inside a read transaction of the caller's.
 std::vector<RunId> find_copied_runs(Connection& connection, const RunFilter& filter);

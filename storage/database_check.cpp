@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "parser/layout/run_path.h"
 #include "parser/reader/reading.h"
 #include "storage/copy_mark.h"
 #include "storage/database_place.h"
@@ -158,14 +159,15 @@ class Questions {
 };
 
 std::vector<CheckedRoot> watched_roots(Connection& connection) {
-  static constexpr std::array kFolders = {"", "experiments", "results"};
+  static constexpr std::array<std::string_view, 3> kFolders = {"", parser::kTreeFolders[0],
+                                                               parser::kTreeFolders[1]};
   std::string sql =
       "SELECT path, files_seen > 0 OR EXISTS (SELECT 1 FROM run WHERE run.root_id = root.id)";
-  for (const std::string folder : kFolders) {
+  for (const std::string_view folder : kFolders) {
     sql += fmt::format(
         ", EXISTS (SELECT 1 FROM run WHERE run.root_id = root.id AND is_superseded = 0"
         " AND vanished_at IS NULL AND relative_path LIKE '{}%')",
-        folder.empty() ? "" : folder + "/");
+        folder.empty() ? "" : fmt::format("{}/", folder));
   }
   std::vector<CheckedRoot> roots;
   Statement select(connection, sql + " FROM root WHERE pushed_from = '' ORDER BY id");
@@ -173,7 +175,7 @@ std::vector<CheckedRoot> watched_roots(Connection& connection) {
     CheckedRoot root;
     root.path = select.read_text();
     root.was_read = select.read_boolean();
-    for (const char* const folder : kFolders) {
+    for (const std::string_view folder : kFolders) {
       if (select.read_boolean()) root.folders_with_logs.emplace_back(folder);
     }
     roots.push_back(std::move(root));

@@ -15,8 +15,8 @@ namespace llmb::storage {
 struct CheckedRoot {
   std::string path;
   bool was_read = false;  // a log of it was seen, in the last scan or as a run that is there
-  // Of "", the root itself, "experiments" and "results": where logs of runs lie that are there, as
-  // far as is known.
+  // Of "", the root itself, and parser::kTreeFolders: where logs of runs lie that are there, as far
+  // as is known.
   std::vector<std::string> folders_with_logs;
 };
 

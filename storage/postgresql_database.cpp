@@ -25,11 +25,16 @@ void PostgresqlDatabase::announce_text(const std::string& text) {
   connection_.kept(fmt::format("SELECT pg_notify({}, ?)", kChannelSql)).text(text).run();
 }
 
-std::int64_t PostgresqlDatabase::agents_mark() {
+std::optional<std::int64_t> PostgresqlDatabase::stored_mark(const std::string& name) {
   Statement& find = connection_.kept("SELECT last_revision FROM writer_mark WHERE name = ?");
-  const std::int64_t mark = find.text(kAgentsMark).step() ? find.read_integer() : 0;
+  std::optional<std::int64_t> mark;
+  if (find.text(name).step()) mark = find.read_integer();
   find.reset();
   return mark;
+}
+
+std::int64_t PostgresqlDatabase::agents_mark() {
+  return stored_mark(kAgentsMark).value_or(0);
 }
 
 DatabaseBytes PostgresqlDatabase::bytes() {

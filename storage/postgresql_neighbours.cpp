@@ -1,5 +1,7 @@
 #include "storage/postgresql_neighbours.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -22,6 +24,17 @@ constexpr const char* kSelect =
     " FROM writer_mark AS mark WHERE mark.name LIKE 'root %' ORDER BY mark.name";
 
 }  // namespace
+
+void outdate_mark(Connection& connection, const std::string& path,
+                  const std::optional<std::string>& holder) {
+  connection
+      .kept(fmt::format("UPDATE writer_mark SET last_revision = {}, holder = coalesce(?, holder)"
+                        " WHERE name = ?",
+                        kNoRevisionSql))
+      .text(holder)
+      .text("root " + path)
+      .run();
+}
 
 void Neighbours::look(Connection& connection, std::chrono::milliseconds inner_rest) {
   trees_.clear();
@@ -89,11 +102,7 @@ void Neighbours::settle(Connection& connection) {
       unclaimed_since_.erase(tree.path);
     } else if (!tree.leaves_ours) {
       // Its writer's session may come back, and must not go on with what is ours by then.
-      connection
-          .kept("UPDATE writer_mark SET last_revision = " + std::string(kNoRevisionSql) +
-                " WHERE name = ?")
-          .text("root " + tree.path)
-          .run();
+      outdate_mark(connection, tree.path, std::nullopt);
     }
   }
 }

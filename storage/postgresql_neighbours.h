@@ -49,4 +49,9 @@ class Neighbours {
   std::map<std::string, std::chrono::steady_clock::time_point> unclaimed_since_;
 };
 
+// Of the tree's mark, in whose place another stands from now on: its writer finds that it has lost
+// the tree. With the name of who did it, where that is said.
+void outdate_mark(Connection& connection, const std::string& path,
+                  const std::optional<std::string>& holder);
+
 }  // namespace llmb::storage

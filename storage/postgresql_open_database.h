@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "storage/database_engine.h"
@@ -32,6 +33,8 @@ class PostgresqlDatabase : public OpenDatabase {
   // A lock of the session's, by name, within this schema. The server gives it up with the session,
   // however that ends. Taken again by who has it, it is one lock.
   bool try_lock(const std::string& name);
+  // The revision in the mark of that name (writer_mark.h); nothing: there is none.
+  std::optional<std::int64_t> stored_mark(const std::string& name);
 
  private:
   PostgresqlConnection connection_;

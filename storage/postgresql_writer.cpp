@@ -138,7 +138,6 @@ class PostgresqlWriterOf : public PostgresqlDatabase {
   std::string root_name() const { return "root " + root_.path; }
   std::string random_name();
   void write_mark(Claim& claim);
-  std::optional<std::int64_t> stored_mark(const std::string& name);
   void require_what_was_committed(std::optional<std::int64_t> stored);
   [[noreturn]] void refuse_share() {
     throw StorageError(
@@ -150,7 +149,8 @@ class PostgresqlWriterOf : public PostgresqlDatabase {
   [[noreturn]] void refuse_taken_over() {
     throw StorageError(
         StorageError::Kind::taken_over,
-        fmt::format("the tree {} is, or was meanwhile, written to {} by another process ({})",
+        fmt::format("the tree {} is, or was meanwhile, written to {} by another process ({}), which"
+                    " may have let removed logs in again",
                     root_.path, connection().place(), holder().process));
   }
 
@@ -291,14 +291,6 @@ void PostgresqlWriterOf::require_same_neighbours() {
                                  fmt::join(trees_only_in(left_out_, now), " and "), root_.path));
 }
 
-std::optional<std::int64_t> PostgresqlWriterOf::stored_mark(const std::string& name) {
-  Statement& find = connection().kept("SELECT last_revision FROM writer_mark WHERE name = ?");
-  std::optional<std::int64_t> mark;
-  if (find.text(name).step()) mark = find.read_integer();
-  find.reset();
-  return mark;
-}
-
 void PostgresqlWriterOf::require_what_was_committed(std::optional<std::int64_t> stored) {
   if (stored && claim_->fits(*stored)) return;
   if (is_of_tree()) {
@@ -314,12 +306,7 @@ void PostgresqlWriterOf::require_what_was_committed(std::optional<std::int64_t> 
 }
 
 void PostgresqlWriterOf::outdate_tree(const std::string& path) {
-  connection()
-      .kept(fmt::format("UPDATE writer_mark SET last_revision = {}, holder = ? WHERE name = ?",
-                        kNoRevisionSql))
-      .text(this_process())
-      .text("root " + path)
-      .run();
+  outdate_mark(connection(), path, this_process());
 }
 
 void PostgresqlWriterOf::outdate_agents() {

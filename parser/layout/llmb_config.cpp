@@ -151,10 +151,10 @@ std::string key_for(std::string_view name) {
 // Last, for they hold whatever the sections before and behind them say of the recipe.
 void add_overrides(const std::vector<std::pair<std::string, std::string>>& values,
                    RunConfiguration& configuration) {
-  const RunConfiguration stated = configuration;
+  const std::string dtype = configuration.value("dtype").value_or("");
   for (const auto& [name, value] : values) {
     if (!name.starts_with(kModelOverrides)) continue;
-    const auto figure = overridden_figure(name, value, stated);
+    const auto figure = overridden_figure(name, value, dtype);
     configuration.set(figure ? figure->key : name, figure ? figure->value : value,
                       ConfigSource::llmb_config);
   }

@@ -15,47 +15,46 @@
 namespace llmb::parser {
 namespace {
 
-using KeyName = std::pair<std::string_view, std::string_view>;
+using SpelledName = std::pair<std::string_view, std::string_view>;
 // As launchers and programs spell them -> key of RunConfiguration.
 constexpr std::array kOverrideNames = {
-    KeyName{"num_layers", "layer_count"},
-    KeyName{"seq_length", "sequence_length"},
-    KeyName{"seq_len", "sequence_length"},
-    KeyName{"sequence_length", "sequence_length"},
-    KeyName{"tp", "tensor_parallel"},
-    KeyName{"tensor_parallel_size", "tensor_parallel"},
-    KeyName{"tensor_model_parallel_size", "tensor_parallel"},
-    KeyName{"pp", "pipeline_parallel"},
-    KeyName{"pipeline_parallel_size", "pipeline_parallel"},
-    KeyName{"pipeline_model_parallel_size", "pipeline_parallel"},
-    KeyName{"vp", "virtual_pipeline"},
-    KeyName{"virtual_pipeline_model_parallel_size", "virtual_pipeline"},
-    KeyName{"cp", "context_parallel"},
-    KeyName{"context_parallel_size", "context_parallel"},
-    KeyName{"ep", "expert_parallel"},
-    KeyName{"expert_parallel_size", "expert_parallel"},
-    KeyName{"expert_model_parallel_size", "expert_parallel"},
-    KeyName{"etp", "expert_tensor_parallel"},
-    KeyName{"expert_tensor_parallel_size", "expert_tensor_parallel"},
-    KeyName{"mbs", "micro_batch_size"},
-    KeyName{"micro_batch_size", "micro_batch_size"},
-    KeyName{"num_gpus", "gpu_count"},
-    KeyName{"gpu_count", "gpu_count"},
-    KeyName{"gpus_per_node", "gpus_per_node"},
-    KeyName{"num_gpus_per_node", "gpus_per_node"},
-    KeyName{"dtype", "dtype"},
-    KeyName{"compute_dtype", "dtype"},
-    KeyName{"precision", "dtype"},
-    KeyName{"gbs", "global_batch_size"},
-    KeyName{"global_batch_size", "global_batch_size"},
+    SpelledName{"num_layers", "layer_count"},
+    SpelledName{"seq_length", "sequence_length"},
+    SpelledName{"seq_len", "sequence_length"},
+    SpelledName{"sequence_length", "sequence_length"},
+    SpelledName{"tp", "tensor_parallel"},
+    SpelledName{"tensor_parallel_size", "tensor_parallel"},
+    SpelledName{"tensor_model_parallel_size", "tensor_parallel"},
+    SpelledName{"pp", "pipeline_parallel"},
+    SpelledName{"pipeline_parallel_size", "pipeline_parallel"},
+    SpelledName{"pipeline_model_parallel_size", "pipeline_parallel"},
+    SpelledName{"vp", "virtual_pipeline"},
+    SpelledName{"virtual_pipeline_model_parallel_size", "virtual_pipeline"},
+    SpelledName{"cp", "context_parallel"},
+    SpelledName{"context_parallel_size", "context_parallel"},
+    SpelledName{"ep", "expert_parallel"},
+    SpelledName{"expert_parallel_size", "expert_parallel"},
+    SpelledName{"expert_model_parallel_size", "expert_parallel"},
+    SpelledName{"etp", "expert_tensor_parallel"},
+    SpelledName{"expert_tensor_parallel_size", "expert_tensor_parallel"},
+    SpelledName{"mbs", "micro_batch_size"},
+    SpelledName{"micro_batch_size", "micro_batch_size"},
+    SpelledName{"num_gpus", "gpu_count"},
+    SpelledName{"gpu_count", "gpu_count"},
+    SpelledName{"gpus_per_node", "gpus_per_node"},
+    SpelledName{"num_gpus_per_node", "gpus_per_node"},
+    SpelledName{"dtype", "dtype"},
+    SpelledName{"compute_dtype", "dtype"},
+    SpelledName{"precision", "dtype"},
+    SpelledName{"gbs", "global_batch_size"},
+    SpelledName{"global_batch_size", "global_batch_size"},
 };
 
-using KnownDtype = std::pair<std::string_view, std::string_view>;
 constexpr std::array kDtypeSpellings = {
-    KnownDtype{"bfloat16", "bf16"},
-    KnownDtype{"float16", "fp16"},
-    KnownDtype{"half", "fp16"},
-    KnownDtype{"float32", "fp32"},
+    SpelledName{"bfloat16", "bf16"},
+    SpelledName{"float16", "fp16"},
+    SpelledName{"half", "fp16"},
+    SpelledName{"float32", "fp32"},
 };
 
 // "64", "64.0", "6.4e1", "+64" and YAML's "4_096" are integers; nothing for what is none.
@@ -78,7 +77,7 @@ bool is_fine_dtype(std::string_view name) {
 
 // What the run's dtype is. Nothing for one that is not known; and for "bf16-mixed" where bf16 is
 // not what the file says, for programs name runs in fp8 so, too.
-std::optional<std::string> dtype_of(const std::string& value, const RunConfiguration& stated) {
+std::optional<std::string> dtype_of(const std::string& value, const std::string& dtype_of_file) {
   constexpr std::string_view kMixed = "_mixed";
   std::string name = lower(value);
   std::replace(name.begin(), name.end(), '-', '_');
@@ -88,8 +87,7 @@ std::optional<std::string> dtype_of(const std::string& value, const RunConfigura
   for (const auto& [spelled, dtype] : kDtypeSpellings) {
     if (name == spelled) name = dtype;
   }
-  const std::string of_file = stated.value("dtype").value_or("");
-  if (of_file == name || of_file.starts_with(name + "_")) return of_file;
+  if (dtype_of_file == name || dtype_of_file.starts_with(name + "_")) return dtype_of_file;
   return is_fine_dtype(name) && !is_mixed ? std::optional(name) : std::nullopt;
 }
 
@@ -102,14 +100,14 @@ std::string name_of_override(std::string_view key) {
 }
 
 std::optional<OverriddenFigure> overridden_figure(std::string_view key, const std::string& value,
-                                                  const RunConfiguration& stated) {
+                                                  const std::string& dtype_of_file) {
   const std::string name = name_of_override(key);
   const auto known = std::find_if(kOverrideNames.begin(), kOverrideNames.end(),
-                                  [&](const KeyName& entry) { return entry.first == name; });
+                                  [&](const SpelledName& entry) { return entry.first == name; });
   if (known == kOverrideNames.end()) return std::nullopt;
   const std::string figure(known->second);
   if (figure == "dtype") {
-    const auto dtype = dtype_of(value, stated);
+    const auto dtype = dtype_of(value, dtype_of_file);
     return dtype ? std::optional(OverriddenFigure{figure, *dtype}) : std::nullopt;
   }
   const auto number = integer_in_any_spelling(value);

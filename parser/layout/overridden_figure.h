@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "parser/layout/run_configuration.h"
-
 namespace llmb::parser {
 
 // Keys of what the user changed of the model begin with it. What a recipe's table states has the
@@ -22,9 +20,9 @@ struct OverriddenFigure {
   std::string value;  // as names and tables spell it: "64" for 64.0, "bf16" for bfloat16
 };
 
-// Nothing where no table states it, or where the value cannot be set against a table's. `stated`:
-// what the rest of the file says.
+// Nothing where no table states it, or where the value cannot be set against a table's.
+// `dtype_of_file`: what the rest of the file says; empty: nothing.
 std::optional<OverriddenFigure> overridden_figure(std::string_view key, const std::string& value,
-                                                  const RunConfiguration& stated);
+                                                  const std::string& dtype_of_file);
 
 }  // namespace llmb::parser

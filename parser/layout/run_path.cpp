@@ -1,5 +1,6 @@
 #include "parser/layout/run_path.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -80,7 +81,7 @@ std::string_view find_task(const LaunchFolder& launch, const Parts& folders,
 // folder whose name says a workload. What stands above the tree is of no experiment.
 std::string_view find_experiment(const Parts& folders) {
   for (std::size_t i = folders.size(); i-- > 0;) {
-    if (folders[i] == "experiments" || folders[i] == "results") break;
+    if (is_tree_folder(folders[i])) break;
     if (parse_experiment_name(folders[i]).value("workload")) return folders[i];
   }
   return {};
@@ -100,6 +101,10 @@ void read_workload_folder(const Parts& folders, RunPath& path) {
 }
 
 }  // namespace
+
+bool is_tree_folder(std::string_view name) {
+  return std::find(kTreeFolders.begin(), kTreeFolders.end(), name) != kTreeFolders.end();
+}
 
 std::string_view uncompressed_name(std::string_view name) {
   for (const std::string_view suffix : kCompressedSuffixes) {

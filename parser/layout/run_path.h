@@ -28,6 +28,10 @@ struct RunPath {
   bool operator==(const RunPath&) const = default;
 };
 
+// The folders of a recipes' tree in which its logs lie.
+inline constexpr std::array<std::string_view, 2> kTreeFolders = {"experiments", "results"};
+bool is_tree_folder(std::string_view name);
+
 // What a file's name makes of it. Only training logs become runs.
 enum class FileRole {
   training_log,

@@ -77,7 +77,6 @@ struct LogReader::Impl {
     return nccl.is_empty() ? 0 : nccl.read_run(lines);
   }
   void offer(const Record& record, std::string_view printed);
-  Record whole_part(const Record& record) const;
   void read_failures(const Record& record, std::string_view raw);
   void look_back(const Record& head, std::string_view raw);
   void read_aftermath(const Record& record);
@@ -159,7 +158,8 @@ void LogReader::Impl::read_words(const Line& line) {
   if (has_lost_bytes(line, record.text)) wanted.find_in(record.text, found);
   const std::int64_t steps_before = ledger.step_count();
   // What follows of failures is told by the line's words, which stay as they are.
-  const Record whole = ledger.log_ends_within() ? whole_part(record) : record;
+  const Record whole =
+      ledger.log_ends_within() ? Record{unended.whole_part(record.text), record.offset} : record;
   offer(whole, record.text);
   if (aftermath.wants_every_line() && ledger.step_count() != steps_before) {
     aftermath.end();
@@ -186,10 +186,6 @@ void LogReader::Impl::read_words(const Line& line) {
       ledger.add_stated(std::move(value));
     }
   }
-}
-
-Record LogReader::Impl::whole_part(const Record& record) const {
-  return {unended.whole_part(record.text), record.offset};
 }
 
 void LogReader::Impl::read_failures(const Record& record, std::string_view raw) {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "parser/foundation/signed_percent.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -30,6 +32,21 @@ SideValues values_of(const std::vector<ComparedRun>& runs, const ComparedGroup& 
   }
   if (!values.logs.empty()) values.mean /= static_cast<double>(values.logs.size());
   return values;
+}
+
+// Of one run, over the window that is compared, by the statistics of its step times. The sum of
+// what the steps are above their median is not more than that of those that are above it, each of
+// which is so by as much as the longest at most.
+SlowSteps slow_steps_of(const ComparedRun& run) {
+  constexpr double kSlow = 1.05;  // what is nearer to the median may be scatter
+  const auto& times = run.judgement.summary.step_time_s;
+  if (!times) return {};
+  SlowSteps slow{0, times->count};
+  if (!(times->median > 0) || times->max <= kSlow * times->median) return slow;
+  const double above = static_cast<double>(times->count) * (times->mean - times->median);
+  const double least = std::ceil(above / (times->max - times->median));
+  slow.count_min = std::max<std::int64_t>(1, static_cast<std::int64_t>(least));
+  return slow;
 }
 
 SlowSteps slow_steps_of(const std::vector<ComparedRun>& runs, const ComparedGroup& group) {
@@ -95,10 +112,6 @@ MetricComparison test_metric(const std::vector<ComparedRun>& runs, const Compare
   result.drift = drift_between(runs, baseline, other, metric, noise);
   comparison.test = result;
   return comparison;
-}
-
-std::string signed_percent(double ratio) {
-  return fmt::format("{:+.2f} %", 100 * (ratio - 1));
 }
 
 std::string runs_text(std::int64_t count) {

@@ -99,13 +99,14 @@ double median_after(std::span<const double> logs, const LevelPair& pair) {
   return std::exp(median_of(logs.subspan(pair.change, pair.end - pair.change)));
 }
 
-HistoryDrift told_drift(const LevelDrift& drift) {
+HistoryDrift told_drift(const LevelDrift& drift, std::size_t run_count) {
   HistoryDrift told;
   told.from = drift.begin;
   told.to = drift.end;
   told.before_s = std::exp(drift.from.y);
   told.after_s = std::exp(drift.to.y);
   told.may_begin_earlier = drift.may_begin_earlier;
+  told.goes_on = drift.end + 1 == run_count;
   told.step_time_ratio = told.after_s / told.before_s;
   told.step_time_ratio_per_run =
       std::exp((drift.to.y - drift.from.y) / static_cast<double>(drift.end - drift.begin));
@@ -135,11 +136,11 @@ void find_changes_of_medians(const HistoryRuns& runs, const ChangeFinder& find_c
     series.changes.push_back(std::move(change));
   }
   if (drift) {
-    series.drift = told_drift(*drift);
+    series.drift = told_drift(*drift, logs.size());
     for (std::size_t i = drift->level; i < logs.size(); ++i) logs[i] -= drift->at(points[i].x);
   }
   series.newest = newest_level(logs, starts.empty() ? 0 : starts.back(), options.deviation_min);
-  const bool goes_on = drift && drift->end + 1 == logs.size();
+  const bool goes_on = series.drift && series.drift->goes_on;
   if (goes_on && series.newest == NewestLevel::steady) series.newest = NewestLevel::drifting;
 }
 

@@ -38,12 +38,13 @@ struct HistoryChange {
 // The newest level moves slowly (level_drift.h), by so much from one run to the other.
 struct HistoryDrift {
   std::size_t from = 0;        // index into the series' runs: the last before it moves
-  std::size_t to = 0;          // the last that has moved; the newest one where it goes on
+  std::size_t to = 0;          // the last that has moved
   double before_s = 0;         // of the line through the runs' locations, at `from`
   double after_s = 0;          // at `to`
   double step_time_ratio = 1;  // after / before: over 1 is slower
   double step_time_ratio_per_run = 1;
   bool may_begin_earlier = false;  // `from` is the first run that was looked at, not the first
+  bool goes_on = false;            // `to` is the newest run
 };
 
 // The runs' means leave their medians by more than they did, or by less: slow steps come or go,

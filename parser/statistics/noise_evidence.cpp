@@ -326,10 +326,6 @@ std::vector<NoiseRun> noise_runs_over(const std::vector<ComparedRun>& runs,
 
 }  // namespace
 
-std::optional<double> sampling_deviation_of(const ComparedRun& run) {
-  return sampling_deviation_over(run, run.judgement.summary);
-}
-
 NoiseRun published_noise_run(const ComparedRun& run) {
   return noise_over(run, run.published, marks_over(run, run.published));
 }

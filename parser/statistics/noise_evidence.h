@@ -26,9 +26,14 @@ struct NoiseRun {
   std::string gpu_count;
   double log_location = 0;  // of its step time
   RunStart start;
-  ContentKey content_key;                        // as in ComparedRun
-  std::optional<double> sampling_deviation = 0;  // sampling_deviation_of()
-  std::int64_t step_count = 0;                   // of the window, with a time
+  ContentKey content_key;  // as in ComparedRun
+  // By how much its location may be off because its window holds so few steps, as a share: from the
+  // scatter of its step times, slow ones left out, as if three more of them told as much as one
+  // that were independent. 0 where its steps do not scatter. Of a window of one or two steps, as
+  // "the last step" of a document is, the scatter is that of its steady steps, or as much as it is
+  // off these; nothing where they are not known.
+  std::optional<double> sampling_deviation = 0;
+  std::int64_t step_count = 0;  // of the window, with a time
 };
 
 // Over the run's own window and with every step, as what it is held against its published result
@@ -48,12 +53,5 @@ std::vector<NoiseRun> published_noise_runs(const std::vector<ComparedRun>& runs)
 // to public runs, whose windows have thousands of steps, where they stand for the user's own.
 RunNoise noise_for(std::span<const NoiseRun* const> tested, std::span<const NoiseRun> known);
 RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const NoiseRun> known);
-
-// By how much the location of a run may be off because its window holds so few steps, as a share:
-// from the scatter of its step times, slow ones left out, as if three more of them told as much as
-// one that were independent. 0 where its steps do not scatter. Of a window of one or two steps, as
-// "the last step" of a document is, the scatter is that of its steady steps, or as much as it is
-// off these; nothing where they are not known.
-std::optional<double> sampling_deviation_of(const ComparedRun& run);
 
 }  // namespace llmb::parser

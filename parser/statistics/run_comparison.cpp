@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -41,13 +40,13 @@ void measure_group(const std::vector<ComparedRun>& runs, const ComparisonOptions
   std::vector<const RunAgainstPublished*> pointers;
   pointers.reserve(published.size());
   for (const RunAgainstPublished& run : published) pointers.push_back(&run);
-  group.speed_against_reference = estimate_mean(speeds_against_reference(pointers));
-  group.published_standing = standing_of(pointers, options.published_noise_runs);
+  const StandingTogether together = standing_together(pointers, options.published_noise_runs);
+  group.speed_against_reference = together.speed;
+  group.published_standing = together.standing;
   if (group.published_standing) return;
-  group.published_reason = several_references(pointers);
-  if (group.published_reason.empty()) {
-    group.published_reason = runs[group.runs.front()].published.metrics.reference_reason;
-  }
+  group.published_reason = together.several_references.empty()
+                               ? runs[group.runs.front()].published.metrics.reference_reason
+                               : together.several_references;
 }
 
 using StatedValues = std::set<std::optional<std::string>>;
@@ -166,13 +165,8 @@ std::string reason_of(const std::vector<ComparedRun>& runs, const RunComparison&
       return fmt::format("Run {} is left out: {}", id, result.runs[side.runs.front()].exclusion);
     }
   }
-  std::string text;
-  for (std::size_t i = 0; i < std::min(side.runs.size(), kReasonsMax); ++i) {
-    const std::size_t run = side.runs[i];
-    std::string_view why = result.runs[run].exclusion;
-    if (why.ends_with('.')) why.remove_suffix(1);
-    text += fmt::format("{}run {}: {}", i == 0 ? "" : "; ", runs[run].id, why);
-  }
+  const auto named = std::span(side.runs).first(std::min(side.runs.size(), kReasonsMax));
+  std::string text = exclusions_text(runs, result, named);
   if (side.runs.size() > kReasonsMax) {
     text += fmt::format("; and {} more", side.runs.size() - kReasonsMax);
   }
@@ -212,25 +206,22 @@ std::string_view comparison_verdict_name(ComparisonVerdict verdict) {
   return kVerdicts.name(verdict);
 }
 
+std::string exclusions_text(const std::vector<ComparedRun>& runs, const RunComparison& comparison,
+                            std::span<const std::size_t> which) {
+  std::string text;
+  for (const std::size_t run : which) {
+    std::string_view why = comparison.runs[run].exclusion;
+    if (why.ends_with('.')) why.remove_suffix(1);
+    text += fmt::format("{}run {}: {}", text.empty() ? "" : "; ", runs[run].id, why);
+  }
+  return text;
+}
+
 std::string missing_reason(const ComparedRun& run, ComparedMetric metric) {
   if (metric == ComparedMetric::tokens_per_s_per_gpu) {
     return run.judgement.metrics.derived.tokens_per_s_per_gpu.reason;
   }
   return "The log prints none in the window " + to_string(run.judgement.summary.window) + ".";
-}
-
-// The sum of what the steps are above their median is not more than that of those that are above
-// it, each of which is so by as much as the longest at most.
-SlowSteps slow_steps_of(const ComparedRun& run) {
-  constexpr double kSlow = 1.05;  // what is nearer to the median may be scatter
-  const auto& times = run.judgement.summary.step_time_s;
-  if (!times) return {};
-  SlowSteps slow{0, times->count};
-  if (!(times->median > 0) || times->max <= kSlow * times->median) return slow;
-  const double above = static_cast<double>(times->count) * (times->mean - times->median);
-  const double least = std::ceil(above / (times->max - times->median));
-  slow.count_min = std::max<std::int64_t>(1, static_cast<std::int64_t>(least));
-  return slow;
 }
 
 RunComparison compare_runs(const std::vector<ComparedRun>& runs, const ComparisonOptions& options) {

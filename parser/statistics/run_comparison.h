@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -153,8 +154,9 @@ RunComparison compare_runs(const std::vector<ComparedRun>& runs, const Compariso
 void test_groups(const std::vector<ComparedRun>& runs, const ComparisonOptions& options,
                  RunComparison& result);
 
-// Of one run, over the window that is compared, by the statistics of its step times.
-SlowSteps slow_steps_of(const ComparedRun& run);
+// "run 4: incomplete: …; run 7: …", of runs that are left out. `which`: indexes into `runs`.
+std::string exclusions_text(const std::vector<ComparedRun>& runs, const RunComparison& comparison,
+                            std::span<const std::size_t> which);
 
 // Why a run has no value of the metric.
 std::string missing_reason(const ComparedRun& run, ComparedMetric metric);

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace llmb::parser {
 
-RunAgainstPublished against_published(const ComparedRun& run) {
-  const RunMetrics& metrics = run.published.metrics;
-  return {metrics.speed_against_reference, metrics.reference, published_noise_run(run)};
-}
+namespace {
 
 std::string several_references(std::span<const RunAgainstPublished* const> runs) {
   if (runs.empty()) return "";
@@ -29,18 +27,9 @@ std::string several_references(std::span<const RunAgainstPublished* const> runs)
                      name(*second));
 }
 
-std::vector<double> speeds_against_reference(std::span<const RunAgainstPublished* const> runs) {
-  std::vector<double> speeds;
-  if (!several_references(runs).empty()) return speeds;
-  for (const RunAgainstPublished* const run : runs) {
-    if (run->speed_against_reference) speeds.push_back(*run->speed_against_reference);
-  }
-  return speeds;
-}
-
-std::optional<PublishedStanding> standing_of(std::span<const RunAgainstPublished* const> runs,
+std::optional<PublishedStanding> standing_of(const std::vector<double>& speeds,
+                                             std::span<const RunAgainstPublished* const> runs,
                                              std::span<const NoiseRun> known) {
-  const std::vector<double> speeds = speeds_against_reference(runs);
   if (speeds.empty()) return std::nullopt;
   std::vector<const NoiseRun*> own;
   own.reserve(runs.size());
@@ -52,6 +41,27 @@ std::optional<PublishedStanding> standing_of(std::span<const RunAgainstPublished
     line = printed.value / (printed.value + printed.last_digit / 2);
   }
   return standing_against(speeds, line, noise_for(own, known));
+}
+
+}  // namespace
+
+RunAgainstPublished against_published(const ComparedRun& run) {
+  const RunMetrics& metrics = run.published.metrics;
+  return {metrics.speed_against_reference, metrics.reference, published_noise_run(run)};
+}
+
+StandingTogether standing_together(std::span<const RunAgainstPublished* const> runs,
+                                   std::span<const NoiseRun> known) {
+  StandingTogether together;
+  together.several_references = several_references(runs);
+  if (!together.several_references.empty()) return together;
+  std::vector<double> speeds;
+  for (const RunAgainstPublished* const run : runs) {
+    if (run->speed_against_reference) speeds.push_back(*run->speed_against_reference);
+  }
+  together.speed = estimate_mean(speeds);
+  together.standing = standing_of(speeds, runs, known);
+  return together;
 }
 
 }  // namespace llmb::parser

@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "parser/statistics/mean_comparison.h"
 #include "parser/statistics/noise_evidence.h"
 #include "parser/statistics/published_standing.h"
 
@@ -21,15 +21,16 @@ struct RunAgainstPublished {
 // Pointers in the result live as long as the catalog.
 RunAgainstPublished against_published(const ComparedRun& run);
 
-// That the runs are not held against one published result, in a sentence: then they have no speed
-// and no standing together. Empty where they are, or none has any.
-std::string several_references(std::span<const RunAgainstPublished* const> runs);
+struct StandingTogether {
+  std::optional<MeanEstimate> speed;  // of the runs that have one; nothing where none has
+  std::optional<PublishedStanding> standing;
+  // That the runs are not held against one published result, in a sentence: then they have neither.
+  // Empty where they are, or none has any.
+  std::string several_references;
+};
 
-// Of those that have one.
-std::vector<double> speeds_against_reference(std::span<const RunAgainstPublished* const> runs);
-
-// `known`: over the runs' own windows (published_noise_runs()). Nothing where none has a speed.
-std::optional<PublishedStanding> standing_of(std::span<const RunAgainstPublished* const> runs,
-                                             std::span<const NoiseRun> known);
+// `known`: over the runs' own windows (published_noise_runs()).
+StandingTogether standing_together(std::span<const RunAgainstPublished* const> runs,
+                                   std::span<const NoiseRun> known);
 
 }  // namespace llmb::parser

@@ -88,8 +88,10 @@ void measure_points(const ScalingRuns& runs, std::span<const NoiseRun> known,
       published.push_back(&runs[index]->published);
     }
     point.tokens_per_s_per_gpu = estimate_mean(rates).value();
-    point.speed_against_reference = estimate_mean(speeds_against_reference(published));
-    point.published_standing = standing_of(published, known);
+    StandingTogether together = standing_together(published, known);
+    point.speed_against_reference = together.speed;
+    point.published_standing = together.standing;
+    point.published_reason = std::move(together.several_references);
   }
   if (points.empty()) return;
   const ScalingPoint& smallest = points.front();

@@ -49,6 +49,8 @@ struct ScalingPoint {
   // Of the runs' speed_against_reference; nothing where no published result is theirs.
   std::optional<MeanEstimate> speed_against_reference;
   std::optional<PublishedStanding> published_standing;  // that speed against 1
+  // Why there is none, where the runs have several published results; else empty.
+  std::string published_reason;
 };
 
 // One published result of the series' document.

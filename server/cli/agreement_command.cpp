@@ -13,6 +13,7 @@
 #include "server/report/json.h"
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
+#include "server/report/skipped_logs.h"
 #include "server/report/text_table.h"
 
 namespace llmb::cli {
@@ -106,10 +107,7 @@ int run_agreement(const AgreementArguments& arguments) {
     options.window = parser::parse_asked_window(arguments.window).value();
   const report::LogReport report =
       report::parse_logs(report::discover_logs(arguments.names), options);
-  for (const report::SkippedFile& file : report.skipped) {
-    if (file.kind == report::SkippedFile::Kind::by_design) continue;
-    std::cerr << "llmb-report: " << report::skipped_text(file) << '\n';
-  }
+  report::tell_skipped(report, std::cerr);
   if (arguments.format == "json") {
     write_json(report);
   } else {

@@ -7,8 +7,10 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "server/cli/exit_codes.h"
 #include "server/cli/measuring_options.h"
@@ -83,17 +85,18 @@ struct SideSet {
 // runs of one scale and global batch size. Windows may differ, for one can be asked for.
 class Scales {
  public:
-  // What is left out anyway makes no scale of its own.
+  // `measured` has sides. What is left out anyway makes no scale of its own.
   Scales(const report::MeasuredRuns& measured, const parser::RunMarkSet& included) {
-    for (const parser::ComparedRun& run : measured.runs) {
-      const bool counts = parser::exclusion_reason(parser::marks_of(run), included).empty();
-      const auto batch = parser::global_batch_size_of(run);
-      if (counts && batch) batches_[without_batch(run)].insert(*batch);
-    }
-    for (std::size_t i = 0; i < measured.sides.size(); ++i) {
+    std::vector<std::size_t> counting;
+    for (std::size_t i = 0; i < measured.runs.size(); ++i) {
       const parser::ComparedRun& run = measured.runs[i];
       if (!parser::exclusion_reason(parser::marks_of(run), included).empty()) continue;
-      of_side_[measured.sides[i]].insert(of(run));
+      counting.push_back(i);
+      const auto batch = parser::global_batch_size_of(run);
+      if (batch) batches_[without_batch(run)].insert(*batch);
+    }
+    for (const std::size_t i : counting) {
+      of_side_[measured.sides[i]].insert(of(measured.runs[i]));
     }
   }
 
@@ -123,12 +126,13 @@ class Scales {
 
 // Runs that were named for themselves are one set, whatever they are.
 std::vector<SideSet> make_sets(report::MeasuredRuns measured, const parser::RunMarkSet& included) {
-  const Scales scales(measured, included);
-  const bool is_one = measured.is_chosen || (!measured.sides.empty() && scales.has_one_a_side());
+  std::optional<Scales> scales;
+  if (!measured.is_chosen && !measured.sides.empty()) scales.emplace(measured, included);
+  const bool is_one = measured.is_chosen || (scales && scales->has_one_a_side());
   std::vector<SideSet> sets;
   for (std::size_t i = 0; i < measured.runs.size(); ++i) {
     parser::ComparedRun& run = measured.runs[i];
-    const std::string title = measured.sides.empty() || is_one ? title_of(run) : scales.of(run);
+    const std::string title = scales && !is_one ? scales->of(run) : title_of(run);
     auto found = std::find_if(sets.begin(), sets.end(), [&](const SideSet& candidate) {
       return is_one || candidate.set.title == title;
     });

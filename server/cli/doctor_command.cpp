@@ -231,9 +231,8 @@ LookedAtRoot look_at_root(const storage::CheckedRoot& root) {
   for (const std::string& folder : root.folders_with_logs) {
     if (!opened || !ingest::is_empty_place(*opened, folder)) continue;
     return {{"root", Verdict::problem,
-             fmt::format("{}{}{}: is empty, and logs were read from it before: is its file system "
-                         "not mounted? None of them counts as gone before something is in it",
-                         path, folder.empty() ? "" : "/", folder)}};
+             fmt::format("{}{}{}: {}", path, folder.empty() ? "" : "/", folder,
+                         ingest::empty_place_words(folder, 0))}};
   }
   return {{"root", Verdict::well, path + ": answers, and can be listed"}};
 }

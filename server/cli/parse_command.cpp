@@ -16,6 +16,7 @@
 
 #include "parser/catalog/catalog.h"
 #include "parser/dialect.h"
+#include "parser/layout/run_path.h"
 #include "parser/reader/log_reader.h"
 #include "parser/step_interruption.h"
 #include "parser/window.h"
@@ -27,6 +28,7 @@
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
 #include "server/report/report.h"
+#include "server/report/skipped_logs.h"
 
 namespace llmb::cli {
 namespace {
@@ -114,8 +116,9 @@ JSON: one object with
                     status_reason, window, window_source, step_time_s_mean, tflops_per_gpu_mean
                     (and _count, _stddev_population, _stddev_sample, _median, _min, _max, _p95),
                     segments, events, configuration (every value with its source), and more: the
-                    words of the API's runs
-  skipped           a list of path and reason, also of compressed logs that were read in part
+                    words of the API's runs; read_in_part: why a compressed log was not read to
+                    its end
+  skipped           a list of path and reason
   With --metrics each run has run_metrics: the recipe it is (or what disagrees), tokens/s, days to
   train 1T tokens and MFU, each with formula, inputs and their sources, and the published result.
   With --explain each run has refused_lines: the lines that looked like a step, or like another line
@@ -146,7 +149,7 @@ std::vector<std::string> default_folders() {
   // A variable names trees, and none is there: this folder is not meant.
   if (!folders.empty() || !notes.empty()) return folders;
   std::error_code error;
-  for (const char* const folder : {"experiments", "results"}) {
+  for (const std::string_view folder : parser::kTreeFolders) {
     if (std::filesystem::exists(folder, error)) folders.emplace_back(folder);
   }
   return folders;
@@ -157,16 +160,9 @@ std::string check_release(const std::string& text) {
   return release ? std::string() : release.error().message;
 }
 
-// What was left out by design is counted, what was meant to be read is named.
-void tell_skipped(const std::vector<report::SkippedFile>& skipped) {
-  std::size_t by_design = 0;
-  for (const report::SkippedFile& file : skipped) {
-    if (file.kind == report::SkippedFile::Kind::by_design) {
-      ++by_design;
-    } else {
-      std::cerr << "llmb-report: " << report::skipped_text(file) << '\n';
-    }
-  }
+void count_left_out_by_design(const report::LogReport& report) {
+  const auto by_design = std::ranges::count(report.skipped, report::SkippedFile::Kind::by_design,
+                                            &report::SkippedFile::kind);
   if (by_design > 0) {
     std::cerr << "llmb-report: skipped " << by_design << (by_design == 1 ? " file" : " files")
               << " that no training log is by its name (sbatch_*.out, vboost*.out)\n";
@@ -262,7 +258,8 @@ int run_parse(ParseArguments arguments) {
            std::find(paths.begin(), paths.end(), file.path) != paths.end() &&
            std::filesystem::is_directory(file.path, error);
   });
-  tell_skipped(report.skipped);
+  report::tell_skipped(report, std::cerr);
+  count_left_out_by_design(report);
   if (report.runs.empty()) {
     std::cerr << "llmb-report: " << report::no_log_text(arguments.paths, report.others) << '\n';
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "parser/foundation/grouped_number.h"
@@ -106,11 +107,14 @@ void find_cluster(storage::Reader& reader, const storage::RetentionPolicy& polic
                         std::move(of_runs));
 }
 
-std::string with_advice(const storage::StorageError& error) {
+std::string with_advice(const storage::StorageError& error, bool is_undo) {
   if (error.kind != storage::StorageError::Kind::busy_elsewhere) return error.what();
-  return std::string(error.what()) +
-         " A daemon that has it removes runs by itself: give it the same filters as 'retention' in "
-         "its configuration (llmb-report serve --help). Nothing was removed here.";
+  const std::string_view advice =
+      is_undo
+          ? "Stop the daemon for as long as this takes. What was not let in yet stays removed."
+          : "A daemon that has it removes runs by itself: give it the same filters as 'retention' "
+            "in its configuration (llmb-report serve --help). Nothing was removed here.";
+  return fmt::format("{} {}", error.what(), advice);
 }
 
 storage::RemovalCount remove(storage::Writer& writer, const storage::RemovalPlan& plan,
@@ -292,8 +296,7 @@ void add_prune_command(CLI::App& app, int& exit_code) {
     } catch (const CLI::ValidationError& error) {
       exit_code = complain("prune", error.what(), kBadArguments);
     } catch (const storage::StorageError& error) {
-      const std::string why = arguments->is_undo ? error.what() : with_advice(error);
-      exit_code = complain("prune", why, kFailed);
+      exit_code = complain("prune", with_advice(error, arguments->is_undo), kFailed);
     }
   });
 }

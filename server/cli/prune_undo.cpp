@@ -102,18 +102,6 @@ void tell_how_they_come(const storage::UndoPlan& plan, std::int64_t logs,
   std::cerr << kWhatComesBack;
 }
 
-std::unique_ptr<storage::Writer> writer_for_undo(const storage::OpenOptions& database) {
-  require_made(database);
-  try {
-    return std::make_unique<storage::Writer>(database);
-  } catch (const storage::StorageError& error) {
-    if (error.kind != storage::StorageError::Kind::busy_elsewhere) throw;
-    throw storage::StorageError(error.kind, std::string(error.what()) +
-                                                " Stop the daemon for as long as this takes. "
-                                                "Nothing was let in.");
-  }
-}
-
 }  // namespace
 
 int undo_prune(const storage::OpenOptions& database, const UndoArguments& arguments) {
@@ -123,7 +111,10 @@ int undo_prune(const storage::OpenOptions& database, const UndoArguments& argume
                     kBadArguments);
   }
   std::unique_ptr<storage::Writer> writer;
-  if (arguments.is_meant) writer = writer_for_undo(database);
+  if (arguments.is_meant) {
+    require_made(database);
+    writer = std::make_unique<storage::Writer>(database);
+  }
   storage::Reader reader(database.path);
   if (filter->root) filter->root = known_tree(reader, *filter->root);
   const storage::UndoPlan plan = reader.undo_plan(*filter);

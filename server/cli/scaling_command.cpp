@@ -36,7 +36,8 @@ Weak or strong:
 
 Beside it stands what the recipes' document publishes, computed from its printed step times. Runs
 are held against it over their own windows with every step, whatever --window and --without say:
-reached, not reached, or not decided, by one-sided 95 % bounds.
+reached, not reached, or not decided, by one-sided 95 % bounds. Runs of one point with different
+published results are held against none, which the table says.
 
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, implausible, running, incomplete, failed,

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "parser/foundation/instant.h"
-#include "parser/layout/run_path.h"
 #include "parser/reader/reading.h"
 #include "server/ingest/log_tail.h"
 #include "server/ingest/memory_shortage.h"
@@ -32,10 +31,6 @@ constexpr int kRereadsAtOnce = 64;  // so that the writer stores many at a time
 // Live logs have most of what may be open.
 std::size_t rereads_at_once(const IngestOptions& options) {
   return static_cast<std::size_t>(std::clamp(options.open_files_max / 4, 1, kRereadsAtOnce));
-}
-
-std::int64_t microseconds_of(std::int64_t ns) {
-  return ns / 1'000;
 }
 
 }  // namespace
@@ -90,7 +85,7 @@ void Discovery::restore(const KnownLogs& known) {
       memory.silent_since = steady_time_of(links_.clock, *grown_at);
     }
     if (const auto tail = storage::decode_tail_state(before.cursor.parser_state)) {
-      memory.modified_ns_seen = tail->modified_us * 1'000;
+      memory.modified_us_seen = tail->modified_us;
       // Where it is not said why a window was chosen, or the tree's GPU may be news, one more look
       // does. A status is no sign: a log whose only step is held back for a further line has no
       // data until it settles.
@@ -185,9 +180,7 @@ void Discovery::examine(FileIndex index, const FileFacts& facts) {
   }
   if (file.is_parked && file.due != SteadyTime::max()) return;
   const LogMemory& log = file.memory;
-  const bool is_changed =
-      log.size_seen != facts.size_bytes || log.inode != facts.inode ||
-      microseconds_of(log.modified_ns_seen) != microseconds_of(facts.modified_ns);
+  const bool is_changed = log.size_seen != facts.size_bytes || !log.was_seen_as(facts);
   const SteadyTime now = links_.clock.steady();
   const bool may_have_ended = !log.is_settled && now - file.read_at >= kBetweenJobLooks;
   const bool is_unread = log.run == 0 && !log.is_removed;
@@ -319,7 +312,7 @@ void Discovery::take_vanished(const FileOutcome& outcome, SteadyTime now) {
   }
   const bool found_no_rest =
       file.wants_rest() && outcome.is_rest && outcome.kind == FileOutcome::Kind::vanished;
-  if (found_no_rest && has_unread_form(root_, file)) {
+  if (found_no_rest && packed_form_of(root_, file) == PackedForm::unread) {
     // What names the form cannot be opened as a file: not asked for again at once.
     files_.schedule(outcome.file, now + intervals_.warm);
     return;
@@ -399,7 +392,7 @@ void Discovery::unpark(FileState& file) {
 // there.
 void Discovery::mark_missing(FileIndex index) {
   FileState& file = files_.at(index);
-  const bool was_gone = file.is_vanished && !file.is_packed_away;
+  const bool was_gone = file.is_vanished && !file.is_packed_away();
   files_.set_vanished(file, true);
   files_.schedule(index, SteadyTime::max());
   unfinished_.erase(index);
@@ -407,12 +400,10 @@ void Discovery::mark_missing(FileIndex index) {
   unpark(file);
   const LogMemory& log = file.memory;
   const bool has_run = log.run != 0 || log.is_removed;
-  const bool is_over = log.is_settled || log.job_has_ended;
-  files_.set_packed_away(file, has_run && root_.has_compressed_form(file.relative_path, is_over));
-  file.has_unread_form = file.is_packed_away && has_unread_form(root_, file);
+  files_.set_packed_form(file, has_run ? packed_form_of(root_, file) : PackedForm::none);
   if (file.wants_rest()) {
     readers_.enqueue(index);
-  } else if (file.is_packed_away) {
+  } else if (file.is_packed_away()) {
     const bool was_here = file.directory != kNoDirectory;  // else it is no news
     if (was_here && log.run != 0) reports_.keeps_compressed(file.relative_path);
     if (was_gone) reports_.returned(file.relative_path);

@@ -30,7 +30,7 @@ parser::Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t le
 
 bool looks_untouched(const FileFacts& facts, const storage::LogCursor& cursor,
                      const storage::TailState& state) {
-  return facts.inode == cursor.inode && facts.modified_ns / 1'000 == state.modified_us;
+  return facts.inode == cursor.inode && facts.modified_us() == state.modified_us;
 }
 
 parser::Result<Identity> check_identity(int fd, const storage::LogCursor& cursor) {

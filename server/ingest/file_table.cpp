@@ -50,7 +50,7 @@ void FileTable::drop_outdated() {
 }
 
 void FileTable::count_text(const FileState& file, int sign) {
-  if (file.is_vanished && !file.is_packed_away) sums_.vanished += sign;
+  if (file.is_vanished && !file.is_packed_away()) sums_.vanished += sign;
   if (!file.is_told_by_earlier_reading()) return;
   sums_.of_earlier_reading += sign;
   sums_.rereads_left.of(file.refusal) += sign;
@@ -81,7 +81,7 @@ bool FileTable::set_vanished(FileState& file, bool is_vanished) {
   if (file.is_vanished == is_vanished) return false;
   recount_text(file, [&] {
     file.is_vanished = is_vanished;
-    file.is_packed_away = file.has_unread_form = false;
+    file.packed_form = PackedForm::none;
   });
   return true;
 }
@@ -90,8 +90,8 @@ void FileTable::set_memory(FileState& file, const LogMemory& memory) {
   recount_text(file, [&] { file.memory = memory; });
 }
 
-void FileTable::set_packed_away(FileState& file, bool is_packed_away) {
-  recount_text(file, [&] { file.is_packed_away = is_packed_away; });
+void FileTable::set_packed_form(FileState& file, PackedForm form) {
+  recount_text(file, [&] { file.packed_form = form; });
 }
 
 void FileTable::set_refusal(FileState& file, RereadRefusal refusal) {

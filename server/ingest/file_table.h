@@ -20,6 +20,13 @@ namespace llmb::ingest {
 using DirectoryIndex = std::uint32_t;  // into the scanner's DirectoryTable
 inline constexpr DirectoryIndex kNoDirectory = UINT32_MAX;
 
+// Of a log that went away: the compressed form of it that is there.
+enum class PackedForm : std::uint8_t {
+  none,
+  as_read,  // it says no more than was read, as far as is known, or is one that cannot be unpacked
+  unread,   // it can be unpacked, and is not as it was when it was last read to its end
+};
+
 struct FileState {
   std::string relative_path;
   LogMemory memory;
@@ -37,18 +44,19 @@ struct FileState {
   bool is_vanished : 1 = false;
   bool wants_configuration : 1 = false;
   bool wants_content_check : 1 = false;
-  bool wants_verdict : 1 = false;    // its job may have ended
-  bool wants_reread : 1 = false;     // whole; other logs come first
-  bool is_packed_away : 1 = false;   // it vanished, and its compressed form is there
-  bool has_unread_form : 1 = false;  // and that is not as it was read last
+  bool wants_verdict : 1 = false;  // its job may have ended
+  bool wants_reread : 1 = false;   // whole; other logs come first
+  PackedForm packed_form = PackedForm::none;
+
+  bool is_packed_away() const { return packed_form != PackedForm::none; }
 
   // It may have gone away before it was read to its end: its compressed form has the rest. That it
   // has settled is no proof: it may have gone on after a silence.
-  bool wants_rest() const { return is_packed_away && has_unread_form && !memory.job_has_ended; }
+  bool wants_rest() const { return packed_form == PackedForm::unread && !memory.job_has_ended; }
 
   // And its text is there.
   bool is_told_by_earlier_reading() const {
-    return memory.is_of_earlier_reading && (!is_vanished || is_packed_away);
+    return memory.is_of_earlier_reading && (!is_vanished || is_packed_away());
   }
 };
 
@@ -73,7 +81,7 @@ class FileTable {
   bool set_vanished(FileState& file, bool is_vanished);
   void set_pending(FileState& file, std::uint64_t bytes);
   void set_memory(FileState& file, const LogMemory& memory);
-  void set_packed_away(FileState& file, bool is_packed_away);
+  void set_packed_form(FileState& file, PackedForm form);
   void set_refusal(FileState& file, RereadRefusal refusal);
 
   struct Sums {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "server/ingest/clock.h"
+#include "server/ingest/root_directory.h"
 #include "storage/records.h"
 
 namespace llmb::ingest {
@@ -16,7 +17,7 @@ struct LogMemory {
   // As last seen; a difference means that there is something to read, or to check.
   std::uint64_t inode = 0;
   std::uint64_t size_seen = 0;  // the offset plus an unterminated line that was looked at
-  std::int64_t modified_ns_seen = 0;
+  std::int64_t modified_us_seen = 0;
   std::uint64_t offset = 0;  // committed
   // When it was last seen to grow; before it was first read to its end, what its own time says.
   SteadyTime silent_since = kLongAgo;
@@ -29,6 +30,11 @@ struct LogMemory {
   bool is_removed : 1 = false;         // its run was removed on purpose, and it stands as it was
   bool window_is_judged : 1 = false;   // since ingest began, and since its llmb-config came
   bool is_of_earlier_reading : 1 = false;  // its run was told by rules that are others by now
+
+  // But for the size: that of a compressed file is not stored.
+  bool was_seen_as(const FileFacts& facts) const {
+    return inode == facts.inode && modified_us_seen == facts.modified_us();
+  }
 };
 
 }  // namespace llmb::ingest

@@ -88,7 +88,7 @@ parser::Result<LogTail> LogTail::read(int fd, const std::optional<storage::LogCu
   tail.file_ = options.packed_file.value_or(file_facts(status));
   if (options.packed_file) tail.packed_bytes_ = options.packed_file->size_bytes;
   tail.file_.size_bytes = static_cast<std::uint64_t>(status.st_size);
-  tail.state_.modified_us = tail.file_.modified_ns / 1'000;
+  tail.state_.modified_us = tail.file_.modified_us();
   tail.cursor_.parser_state = storage::encode_tail_state(tail.state_);
   tail.cursor_.device = tail.file_.device;
   tail.cursor_.inode = tail.file_.inode;

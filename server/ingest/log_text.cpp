@@ -1,8 +1,9 @@
 #include "server/ingest/log_text.h"
 
+#include <string_view>
 #include <utility>
 
-#include "server/unpacking/packing.h"
+#include "parser/layout/run_path.h"
 #include "server/unpacking/unpacked_text.h"
 
 namespace llmb::ingest {
@@ -26,10 +27,8 @@ parser::Result<parser::FileDescriptor> text_of_log(LogFile file) {
 }
 
 std::string text_file_name(const std::string& relative_path) {
-  std::string name = relative_path.substr(relative_path.rfind('/') + 1);  // npos + 1 is 0
-  const std::size_t suffix = name.rfind('.');
-  if (suffix > 0 && unpacking::is_unpacked_by_name(name)) name.erase(suffix);
-  return name;
+  const std::string_view path(relative_path);
+  return std::string(parser::uncompressed_name(path.substr(path.rfind('/') + 1)));  // npos + 1: 0
 }
 
 }  // namespace llmb::ingest

@@ -83,7 +83,7 @@ FileOutcome outcome_of_read(const ReadJob& job, const LogTail& tail) {
   // Of what is read once more the file is known already, and a compressed form is not the log's.
   if (job.is_reread) return outcome;
   memory.inode = tail.file().inode;
-  memory.modified_ns_seen = tail.file().modified_ns;
+  memory.modified_us_seen = tail.file().modified_us();
   memory.size_seen = tail.size_seen();
   memory.was_read_to_end |= tail.reached_end();
   return outcome;
@@ -223,7 +223,7 @@ std::optional<FileOutcome> LogWorker::removed_outcome(ReadJob& job, const OpenLo
     memory.inode = log.facts.inode;
     memory.size_seen = log.facts.size_bytes;
     memory.offset = size_bytes;
-    memory.modified_ns_seen = log.facts.modified_ns;
+    memory.modified_us_seen = log.facts.modified_us();
     memory.was_read_to_end = true;
     texts_.forget();
     return outcome;
@@ -273,7 +273,7 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, cons
   outcome.size_bytes = facts.size_bytes;
   LogMemory& memory = outcome.memory;
   memory.inode = facts.inode;
-  memory.modified_ns_seen = facts.modified_ns;
+  memory.modified_us_seen = facts.modified_us();
   memory.offset = cursor.offset;
   memory.size_seen = facts.size_bytes;
   memory.is_settled = is_settled;

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "parser/layout/run_path.h"
@@ -12,16 +11,22 @@
 
 namespace llmb::ingest {
 
+std::array<std::string, unpacking::kSuffixes.size()> packed_names_of(std::string_view path) {
+  std::array<std::string, unpacking::kSuffixes.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names[i] = std::string(parser::uncompressed_name(path)) + std::string(unpacking::kSuffixes[i]);
+  }
+  return names;
+}
+
 LogFile open_log_file(const RootDirectory& root, const std::string& relative_path,
                       bool or_packed_form) {
   OpenResult opened = root.open_file(relative_path);
   if (!or_packed_form || !means_no_such_file(opened.error)) {
     return {std::move(opened.fd), opened.error, relative_path, false};
   }
-  const std::string log_path(parser::uncompressed_name(relative_path));
   LogFile none = {{}, opened.error, relative_path, false};
-  for (const std::string_view suffix : unpacking::kSuffixes) {
-    const std::string path = log_path + std::string(suffix);
+  for (const std::string& path : packed_names_of(relative_path)) {
     OpenResult packed = root.open_file(path);
     if (packed.error == 0) return {std::move(packed.fd), 0, path, true};
     // One that is there and cannot be opened is not the same as none.

@@ -2,9 +2,11 @@
 // unpacked of it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "parser/foundation/file_descriptor.h"
 #include "parser/result.h"
@@ -13,6 +15,10 @@
 #include "server/unpacking/unpacked_text.h"
 
 namespace llmb::ingest {
+
+// The names of what can be unpacked of a log, which may be one of them itself; the first that is
+// there is read.
+std::array<std::string, unpacking::kSuffixes.size()> packed_names_of(std::string_view path);
 
 struct OpenLog {
   parser::FileDescriptor file;

@@ -1,37 +1,46 @@
 #include "server/ingest/packed_form.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "parser/layout/run_path.h"
+#include "server/ingest/open_log.h"
 #include "server/unpacking/packing.h"
 
 namespace llmb::ingest {
-namespace {
 
-// A stored time has microseconds. The size is not compared: that of the file is not stored.
-bool was_read_as(const FileState& log, const FileFacts& form) {
-  return log.memory.is_settled && log.memory.inode == form.inode &&
-         log.memory.modified_ns_seen / 1'000 == form.modified_ns / 1'000;
-}
-
-}  // namespace
-
-bool has_unread_form(WatchedRoot& root, const FileState& log) {
-  if (root.directory == nullptr || log.memory.job_has_ended) return false;
+PackedForm packed_form_of(WatchedRoot& root, const FileState& log) {
+  if (root.directory == nullptr) return PackedForm::none;
+  const LogMemory& memory = log.memory;
   const std::string log_path(parser::uncompressed_name(log.relative_path));
-  for (const std::string_view suffix : unpacking::kSuffixes) {  // the first is read
+  const auto find = [&](const std::string& form) {
     root.budget.spend(1);
-    const auto form = root.directory->stat_file(log_path + std::string(suffix));
-    if (form) return !was_read_as(log, *form);
+    return root.directory->stat_file(form);
+  };
+  if (log_path != log.relative_path && find(log_path)) return PackedForm::none;  // that is the log
+  for (const std::string& form : packed_names_of(log_path)) {
+    if (form == log.relative_path) continue;
+    const auto facts = find(form);
+    if (!facts) continue;
+    const bool is_as_read =
+        memory.job_has_ended || (memory.is_settled && memory.was_seen_as(*facts));
+    return is_as_read ? PackedForm::as_read : PackedForm::unread;
   }
-  return false;
+  if (!memory.is_settled && !memory.job_has_ended) return PackedForm::none;
+  const auto& suffixes = parser::kCompressedSuffixes;
+  const bool has_other =
+      std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
+        return !unpacking::is_unpacked_by_name(suffix) && find(log_path + std::string(suffix));
+      });
+  return has_other ? PackedForm::as_read : PackedForm::none;
 }
 
 bool may_have_come_back(WatchedRoot& root, const FileState& log) {
   if (!log.is_vanished || log.memory.run == 0) return false;
-  if (!log.is_packed_away) return true;
-  return !log.is_parked && !log.is_queued && has_unread_form(root, log);
+  if (!log.is_packed_away()) return true;
+  if (log.is_parked || log.is_queued || log.memory.job_has_ended) return false;
+  return packed_form_of(root, log) == PackedForm::unread;
 }
 
 }  // namespace llmb::ingest

@@ -7,12 +7,13 @@
 
 namespace llmb::ingest {
 
-// Whether a form is there that can be unpacked, and is not as it was when it was last read to its
-// end. Asks the file system, but of a log whose job is known to be over.
-bool has_unread_form(WatchedRoot& root, const FileState& log);
+// Asks the file system. While its job is not over a form counts only if it can be unpacked, for
+// that has the rest.
+PackedForm packed_form_of(WatchedRoot& root, const FileState& log);
 
 // Whether discovery is to look again what is there of it: it is gone, or its form has changed, as
-// one that was cut off does when it becomes whole. While it is parked or queued it is read anyway.
+// one that was cut off does when it becomes whole. While it is parked or queued it is read anyway,
+// and of a log whose job is known to be over a form says no more.
 bool may_have_come_back(WatchedRoot& root, const FileState& log);
 
 }  // namespace llmb::ingest

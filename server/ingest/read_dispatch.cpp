@@ -28,7 +28,7 @@ void ReadDispatch::dispatch(std::chrono::milliseconds retry) {
   while (!ready_.empty() && with_readers_ < open_files_max_) {
     const FileIndex index = ready_.front();
     FileState& file = files_.at(index);
-    const bool is_asked_for = (file.wants_reread && file.is_packed_away) || file.wants_rest();
+    const bool is_asked_for = (file.wants_reread && file.is_packed_away()) || file.wants_rest();
     const bool is_gone = file.is_vanished && !is_asked_for;
     if (is_gone || root_.directory == nullptr) {
       files_.set_queued(file, false);

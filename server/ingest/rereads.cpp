@@ -12,7 +12,7 @@ constexpr int kTriesMax = 10;  // where nothing is followed: --once must end
 
 // Only what says no more of its own: a live log has its reader, and its run its truth in time.
 bool has_settled(const FileState& file) {
-  return !file.wants_rest() && (file.memory.is_settled || file.is_packed_away);
+  return !file.wants_rest() && (file.memory.is_settled || file.is_packed_away());
 }
 
 }  // namespace
@@ -91,7 +91,8 @@ void Rereads::take_back(const FileOutcome& outcome, SteadyTime now) {
   if (outcome.refusal != RereadRefusal::none) {
     refuse(log.file, outcome.refusal);
   } else if (outcome.kind == FileOutcome::Kind::failed ||
-             (outcome.kind == FileOutcome::Kind::vanished && files_.at(log.file).is_packed_away)) {
+             (outcome.kind == FileOutcome::Kind::vanished &&
+              files_.at(log.file).is_packed_away())) {
     // Or in a form that nothing here unpacks.
     refuse(log.file, RereadRefusal::unreadable);
   } else if (outcome.kind != FileOutcome::Kind::vanished &&

@@ -24,6 +24,9 @@ struct FileFacts {
   std::uint64_t size_bytes = 0;
   std::int64_t modified_ns = 0;  // since the epoch
   std::int64_t changed_ns = 0;   // the inode's own change time
+
+  // As a time is stored.
+  std::int64_t modified_us() const { return modified_ns / 1'000; }
 };
 FileFacts file_facts(const struct stat& status);
 

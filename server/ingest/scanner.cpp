@@ -213,11 +213,8 @@ void Scanner::tell_missing_mounts() {
   }
   for (const MissedFolder& folder : root_.missed_folders) {
     if (!folder.is_empty) continue;
-    root_.error = fmt::format(
-        "{}/{} is empty, and logs were read from it before ({} of them): is its file system not "
-        "mounted? None of them counts as gone before something is in it; remove the empty folder "
-        "if its logs are gone on purpose",
-        root_.path, folder.name, folder.logs_missed);
+    root_.error = fmt::format("{}/{} {}", root_.path, folder.name,
+                              empty_place_words(folder.name, folder.logs_missed));
     return;
   }
 }

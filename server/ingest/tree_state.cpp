@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "server/ingest/open_log.h"
 #include "server/ingest/packed_form.h"
 #include "server/unpacking/packing.h"
 
@@ -302,16 +303,17 @@ void TreeState::take_packed_form(FileIndex index) {
   const auto directory =
       directories_.find(slash == std::string::npos ? "" : log_path.substr(0, slash));
   if (!directory) return;
-  for (const std::string_view suffix : unpacking::kSuffixes) {
+  for (const std::string& form : packed_names_of(log_path)) {
     root_.budget.spend(1);
-    take_new_file(*directory, log_path + std::string(suffix));
+    take_new_file(*directory, form);
   }
 }
 
 // A log came: its compressed form, where that was read, is the same log.
 void TreeState::leave_packed_form(const std::string& path) {
-  for (const std::string_view suffix : unpacking::kSuffixes) {
-    const auto packed = files_.find(path + std::string(suffix));
+  if (parser::uncompressed_name(path) != path) return;  // it is such a form itself
+  for (const std::string& form : packed_names_of(path)) {
+    const auto packed = files_.find(form);
     if (packed && !files_.at(*packed).is_vanished) listener_.on_missing(*packed);
   }
 }
@@ -465,7 +467,7 @@ bool TreeState::stands_for_its_log(const std::string& path) {
   if (const auto log = files_.find(log_path)) {
     FileState& file = files_.at(*log);
     if (!has_run && may_have_come_back(root_, file)) listener_.on_missing(*log);
-    return file.is_vanished && !file.is_packed_away && !file.memory.is_settled &&
+    return file.is_vanished && !file.is_packed_away() && !file.memory.is_settled &&
            !file.memory.job_has_ended;
   }
   if (!has_run && other_form_has_run(path)) return false;
@@ -476,13 +478,12 @@ bool TreeState::stands_for_its_log(const std::string& path) {
 
 // Where that form went away, it is asked again whether this one takes its place.
 bool TreeState::other_form_has_run(const std::string& path) {
-  const std::string log_path(parser::uncompressed_name(path));
-  for (const std::string_view suffix : unpacking::kSuffixes) {
-    const auto form = files_.find(log_path + std::string(suffix));
-    if (!form || files_.at(*form).relative_path == path) continue;
+  for (const std::string& name : packed_names_of(path)) {
+    const auto form = files_.find(name);
+    if (!form || name == path) continue;
     const FileState& file = files_.at(*form);
     if (may_have_come_back(root_, file)) listener_.on_missing(*form);
-    if (file.memory.run != 0 && (!file.is_vanished || file.is_packed_away)) return true;
+    if (file.memory.run != 0 && (!file.is_vanished || file.is_packed_away())) return true;
   }
   return false;
 }

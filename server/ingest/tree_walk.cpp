@@ -109,7 +109,7 @@ void TreeWalk::take_link_entry(int directory_fd, const char* name) {
   if (!link_.empty()) return;
   const std::string_view view(name);
   // These are roots of their own (watched_trees.h).
-  if (directory_.depth == 0 && (view == "experiments" || view == "results")) return;
+  if (directory_.depth == 0 && parser::is_tree_folder(view)) return;
   ++operations_;
   const parser::FileDescriptor target(openat(directory_fd, name, O_PATH | O_CLOEXEC));
   struct stat status {};

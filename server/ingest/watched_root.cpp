@@ -10,9 +10,7 @@
 #include <utility>
 
 #include "parser/foundation/directory_listing.h"
-#include "parser/layout/run_path.h"
 #include "server/ingest/tree_walk.h"
-#include "server/unpacking/packing.h"
 #include "storage/root_claim.h"
 
 namespace llmb::ingest {
@@ -45,16 +43,27 @@ bool is_empty_place(const RootDirectory& root, const std::string& folder) {
   return errno == 0;
 }
 
+std::string empty_place_words(std::string_view folder, std::int64_t logs_missed) {
+  return fmt::format(
+      "is empty, and logs were read from it before{}: is its file system not mounted? None of them "
+      "counts as gone before something is in it{}",
+      logs_missed == 0 ? "" : fmt::format(" ({} of them)", logs_missed),
+      folder.empty() ? "" : "; remove the empty folder if its logs are gone on purpose");
+}
+
+bool MissedFolder::holds(std::string_view relative_path) const {
+  return name.empty() || storage::is_inside(relative_path, name);
+}
+
 void WatchedRoot::miss_log(std::string_view relative_path) {
-  ++logs_missed;
   for (MissedFolder& folder : missed_folders) {
-    if (storage::is_inside(relative_path, folder.name)) ++folder.logs_missed;
+    if (folder.holds(relative_path)) ++folder.logs_missed;
   }
 }
 
 bool WatchedRoot::is_out_of_reach(std::string_view relative_path) const {
   return std::any_of(missed_folders.begin(), missed_folders.end(), [&](const MissedFolder& folder) {
-    return folder.is_empty && storage::is_inside(relative_path, folder.name);
+    return folder.is_empty && folder.holds(relative_path);
   });
 }
 
@@ -75,18 +84,15 @@ bool WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
     directory.reset();
     return false;
   }
-  if (logs_missed > 0 && is_empty_place(*opened, "")) {
-    error = fmt::format(
-        "the root {} is empty, and logs were read from it before ({} of them): is its file system "
-        "not mounted? None of them counts as gone before something is in it",
-        path, logs_missed);
-    directory.reset();
-    return false;
-  }
-  logs_missed = 0;
   for (MissedFolder& folder : missed_folders) {
     folder.is_empty = folder.logs_missed > 0 && is_empty_place(*opened, std::string(folder.name));
-    if (!folder.is_empty) folder.logs_missed = 0;
+    if (!folder.is_empty) {
+      folder.logs_missed = 0;
+    } else if (folder.name.empty()) {
+      error = fmt::format("the root {} {}", path, empty_place_words("", folder.logs_missed));
+      directory.reset();
+      return false;
+    }
   }
   was_mounted = was_mounted || is_mounted;
   error.clear();
@@ -113,22 +119,6 @@ parser::Result<RootDirectory> WatchedRoot::open_under_its_name() {
     path_is_canonical = true;
   }
   return RootDirectory::open(path);
-}
-
-bool WatchedRoot::has_compressed_form(const std::string& relative_path, bool is_over) {
-  if (directory == nullptr) return false;
-  const std::string log_path(parser::uncompressed_name(relative_path));
-  const auto is_there = [&](const std::string& form) {
-    budget.spend(1);
-    return directory->stat_file(form).has_value();
-  };
-  if (log_path != relative_path && is_there(log_path)) return false;  // that is the log
-  return std::any_of(parser::kCompressedSuffixes.begin(), parser::kCompressedSuffixes.end(),
-                     [&](std::string_view suffix) {
-                       const std::string form = log_path + std::string(suffix);
-                       const bool is_readable = is_over || unpacking::is_unpacked_by_name(form);
-                       return form != relative_path && is_readable && is_there(form);
-                     });
 }
 
 bool WatchedRoot::leaves_out(std::string_view relative_path) const {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/layout/run_path.h"
 #include "server/ingest/clock.h"
 #include "server/ingest/config_index.h"
 #include "server/ingest/file_system_kind.h"
@@ -21,12 +22,14 @@
 
 namespace llmb::ingest {
 
-// A folder directly in a root that may be a mount of its own, and how many logs an earlier process
-// read below it, until something is found in it.
+// The root itself, or a folder directly in it that may be a mount of its own, and how many logs an
+// earlier process read below it, until something is found in it.
 struct MissedFolder {
-  std::string_view name;
+  std::string_view name;  // "": the root itself
   std::int64_t logs_missed = 0;
   bool is_empty = false;  // as the last scan found it
+
+  bool holds(std::string_view relative_path) const;
 };
 
 struct WatchedRoot {
@@ -38,9 +41,8 @@ struct WatchedRoot {
   TreeParts parts;                                 // that are read
   std::shared_ptr<const RootDirectory> directory;  // none while it cannot be opened
   bool was_mounted = false;  // it was where another file system begins, since this process began
-  // Logs of it that an earlier process read, until something is found in the root.
-  std::int64_t logs_missed = 0;
-  std::array<MissedFolder, 2> missed_folders{{{"experiments"}, {"results"}}};
+  std::array<MissedFolder, 3> missed_folders{
+      {{""}, {parser::kTreeFolders[0]}, {parser::kTreeFolders[1]}}};
   FileSystemKind kind = FileSystemKind::remote;
   OperationBudget budget{0, {}};
   std::string error;  // why the last scan failed; empty when it did not
@@ -56,9 +58,6 @@ struct WatchedRoot {
   void miss_log(std::string_view relative_path);
   // Whether it lies in a folder whose file system is likely not mounted: it is out of reach.
   bool is_out_of_reach(std::string_view relative_path) const;
-  // Whether, in place of this log, a compressed form of it is there: while its job is not over, one
-  // that can be unpacked, for that has the rest.
-  bool has_compressed_form(const std::string& relative_path, bool is_over);
   // Whether what is there is another root's.
   bool leaves_out(std::string_view relative_path) const;
   void leave_out(std::string_view inner_path);  // absolute
@@ -69,6 +68,8 @@ struct WatchedRoot {
 // system begins there. There may be a file that says what is missing. False where it cannot be
 // listed.
 bool is_empty_place(const RootDirectory& root, const std::string& folder);
+// What is said of such a place, behind its name. `logs_missed`: 0 where it is not known.
+std::string empty_place_words(std::string_view folder, std::int64_t logs_missed);
 
 // Absolute, without symlinks as far as it exists.
 std::string canonical_root_path(const std::string& path);

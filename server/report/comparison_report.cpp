@@ -143,21 +143,14 @@ void write_verdicts(const parser::RunComparison& comparison, std::ostream& out) 
   }
 }
 
-// Of the side, or, where there are no sides, of all: "run 4: incomplete: …; run 7: …".
+// Of the side, or, where there are no sides, of all.
 std::string left_out_text(const ComparedSet& set, const std::optional<std::size_t>& side) {
-  std::string text;
+  std::vector<std::size_t> left_out;
   for (std::size_t i = 0; i < set.runs.size(); ++i) {
     const parser::RunStanding& standing = set.comparison.runs[i];
-    if (standing.exclusion.empty() || standing.side != side) continue;
-    text +=
-        fmt::format("{}run {}: {}", text.empty() ? "" : "; ", set.runs[i].id, standing.exclusion);
+    if (!standing.exclusion.empty() && standing.side == side) left_out.push_back(i);
   }
-  return text;
-}
-
-std::optional<std::string_view> yes_or_no(const std::optional<bool>& value) {
-  if (!value) return std::nullopt;
-  return *value ? "true" : "false";
+  return parser::exclusions_text(set.runs, set.comparison, left_out);
 }
 
 // Why a group is not held against the first side, which is not there.
@@ -178,15 +171,12 @@ void add_test_cells(CsvLine& line, const parser::MetricComparison& metric) {
 }
 
 void add_interval_cells(CsvLine& line, const std::optional<parser::MetricTest>& test) {
-  if (!test) {
-    for (int cell = 0; cell < 5; ++cell) line.add_empty();
-    return;
-  }
+  if (!test) return line.add_empty(5);
   line.add(test->interval.low);
   line.add(test->interval.high);
   line.add(test->mean_ratio);
-  line.add(yes_or_no(test->means_differ));
-  line.add(yes_or_no(test->is_equivalent));
+  line.add_flag(test->means_differ);
+  line.add_flag(test->is_equivalent);
 }
 
 void add_group_line(const ComparedSet& set, std::size_t number, std::size_t metric,
@@ -217,7 +207,7 @@ void add_group_line(const ComparedSet& set, std::size_t number, std::size_t metr
   line.add(speed ? std::optional(speed->mean) : std::nullopt);
   if (is_baseline) {
     line.add("baseline");
-    for (int rest = 0; rest < 3; ++rest) line.add_empty();
+    line.add_empty(3);
     line.add(measured.reason);
   } else {
     add_test_cells(line, told);
@@ -233,10 +223,10 @@ void add_missing_line(const ComparedSet& set, const parser::MissingSide& side,
                       ComparedMetric metric, std::ostream& out) {
   CsvLine line(out);
   line.add(set.title);
-  for (int cell = 0; cell < 3; ++cell) line.add_empty();
+  line.add_empty(3);
   line.add(parser::compared_metric_name(metric));
   line.add(std::int64_t{0});
-  for (int cell = 0; cell < 5; ++cell) line.add_empty();
+  line.add_empty(5);
   add_test_cells(line, {metric, parser::ComparisonVerdict::cannot_be_told, {}, side.reason});
   line.add(side.name);
   add_interval_cells(line, std::nullopt);

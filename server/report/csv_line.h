@@ -66,7 +66,14 @@ class CsvLine {
     }
   }
 
-  void add_empty() { separate(); }
+  void add_flag(std::optional<bool> flag) {
+    separate();
+    if (flag) out_ << (*flag ? "true" : "false");
+  }
+
+  void add_empty(int count = 1) {
+    for (int cell = 0; cell < count; ++cell) separate();
+  }
 
  private:
   static constexpr std::string_view kFormulaBegins = "=+-@";

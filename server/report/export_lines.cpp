@@ -1,52 +1,36 @@
 #include "server/report/export_lines.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <type_traits>
-#include <utility>
+#include <vector>
 
 #include "parser/step_fields.h"
 #include "parser/step_interruption.h"
 #include "server/report/csv_line.h"
 #include "server/report/json.h"
+#include "server/report/json_cell.h"
 
 namespace llmb::report {
 namespace {
 
-void add_cell(CsvLine& line, const Json& value) {
-  if (value.is_null()) return line.add_empty();
-  if (value.is_number_integer()) return line.add(value.get<std::int64_t>());
-  if (value.is_number()) return line.add(value.get<double>());
-  if (value.is_string()) return line.add(std::string_view(value.get_ref<const std::string&>()));
-  if (!value.is_array()) return line.add(std::string_view(to_text(value)));
-  std::string joined;
-  for (const Json& item : value) {
-    if (!joined.empty()) joined += ' ';
-    joined += item.is_string() ? item.get<std::string>() : to_text(item);
+constexpr const char* kInterruptions = "interruptions";
+
+template <typename T>
+void set_known(Json& json, std::string_view name, const T& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    json[std::string(name)] = number(value);
+  } else {
+    json[std::string(name)] = value;
   }
-  line.add(std::string_view(joined));
-}
-
-template <typename T>
-Json field_json(const T& value) {
-  if constexpr (std::is_floating_point_v<T>) return number(value);
-  return Json(value);
 }
 template <typename T>
-Json field_json(const std::optional<T>& value) {
-  return value ? field_json(*value) : Json(nullptr);
-}
-
-template <typename T>
-bool is_known(const std::optional<T>& value) {
-  return value.has_value();
-}
-bool is_known(const std::string& text) {
-  return !text.empty();
-}
-template <typename T>
-bool is_known(const T& /*value*/) {
-  return true;
+void set_known(Json& json, std::string_view name, const std::optional<T>& value) {
+  if (value) set_known(json, name, *value);
 }
 
 template <typename T>
@@ -62,44 +46,42 @@ void add_cell_of(CsvLine& line, const std::optional<T>& value) {
   value ? add_cell_of(line, *value) : line.add_empty();
 }
 
-// A field that the log prints as NaN, or as infinite, is there as null.
-Json step_json(const parser::StepSample& sample, bool with_unknown) {
-  Json json;
+template <typename Visit>
+void for_each_exported_field(Visit visit) {
   parser::for_each_step_field([&](const auto& field) {
-    if (field.column == parser::StepColumn::never) return;
-    const auto& value = sample.*field.member;
-    if (is_known(value)) {
-      json[std::string(field.name)] = field_json(value);
-    } else if (with_unknown) {
-      json[std::string(field.name)] = nullptr;
-    }
+    if (field.column != parser::StepColumn::never) visit(field);
   });
+}
+
+// A field that the log prints as NaN, or as infinite, is there as null.
+Json step_json(const parser::StepSample& sample) {
+  Json json;
+  for_each_exported_field(
+      [&](const auto& field) { set_known(json, field.name, sample.*field.member); });
   const std::string interruptions = parser::interruption_text(sample);
-  if (!interruptions.empty()) {
-    json["interruptions"] = interruptions;
-  } else if (with_unknown) {
-    json["interruptions"] = nullptr;
-  }
+  if (!interruptions.empty()) json[kInterruptions] = interruptions;
   return json;
 }
 
 }  // namespace
 
 ExportLines ExportLines::of_runs(LineFormat format) {
-  return {format, run_json(storage::RunRecord(), {}, {})};
+  const Json example = run_json(storage::RunRecord(), {}, {});
+  std::vector<std::string> names;
+  for (const auto& item : example.items()) names.push_back(item.key());
+  return {format, names};
 }
 
 ExportLines ExportLines::of_steps(LineFormat format) {
-  return {format, step_json(parser::StepSample(), true)};
+  std::vector<std::string> names;
+  for_each_exported_field([&](const auto& field) { names.emplace_back(field.name); });
+  names.emplace_back(kInterruptions);
+  return {format, names};
 }
 
-ExportLines::ExportLines(LineFormat format, const Json& example) : format_(format) {
-  if (format_ != LineFormat::csv) return;
-  for (const auto& item : example.items()) {
-    if (!text_.empty()) text_ += ',';
-    text_ += item.key();
-  }
-  text_ += "\r\n";
+ExportLines::ExportLines(LineFormat format, const std::vector<std::string>& names)
+    : format_(format) {
+  if (format_ == LineFormat::csv) text_ = fmt::format("{}\r\n", fmt::join(names, ","));
 }
 
 void ExportLines::add_object(const Json& object) {
@@ -128,9 +110,7 @@ void ExportLines::add_step_row(const parser::StepSample& sample) {
   std::ostringstream out;
   {
     CsvLine line(out);
-    parser::for_each_step_field([&](const auto& field) {
-      if (field.column != parser::StepColumn::never) add_cell_of(line, sample.*field.member);
-    });
+    for_each_exported_field([&](const auto& field) { add_cell_of(line, sample.*field.member); });
     line.add(std::string_view(parser::interruption_text(sample)));
   }
   text_ += out.str();
@@ -138,7 +118,7 @@ void ExportLines::add_step_row(const parser::StepSample& sample) {
 
 void ExportLines::add_step(const parser::StepSample& sample) {
   if (format_ == LineFormat::csv) return add_step_row(sample);
-  Json used = step_json(sample, false);
+  Json used = step_json(sample);
   for (const auto& [name, value] : sample.extra_fields) {
     if (!parser::is_step_mark(name)) used["extra_fields"][name] = number(value);
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "parser/step_sample.h"
 #include "server/report/json_fwd.h"
@@ -35,8 +36,8 @@ class ExportLines {
   void forget_text() { text_.clear(); }
 
  private:
-  // `example`: a flat object with the keys of all lines.
-  ExportLines(LineFormat format, const Json& example);
+  // `names`: of the columns of all lines.
+  ExportLines(LineFormat format, const std::vector<std::string>& names);
   void add_object(const Json& object);
   void add_step_row(const parser::StepSample& sample);
 

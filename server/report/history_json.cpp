@@ -71,6 +71,7 @@ Json drift_json(const parser::HistoryRuns& runs, const parser::HistorySeries& se
   json["last_run_id"] = runs[series.runs[drift.to]]->id;
   json["verdict"] = verdict_of(drift.step_time_ratio);
   json["may_begin_earlier"] = drift.may_begin_earlier;
+  json["goes_on"] = drift.goes_on;
   json["step_time_s_before"] = number(drift.before_s);
   json["step_time_s_after"] = number(drift.after_s);
   json["step_time_ratio"] = number(drift.step_time_ratio);

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "parser/foundation/signed_percent.h"
 #include "parser/statistics/run_copies.h"
 #include "server/report/cluster_words.h"
 #include "server/report/csv_line.h"
@@ -75,30 +75,25 @@ std::string newest_means_words(const parser::HistorySeries& series) {
       more_or_fewer(series.newest_means == parser::NewestLevel::higher));
 }
 
-std::string percent_of(double ratio) {
-  const double percent = std::round(1e4 * (ratio - 1)) / 100;
-  return fmt::format("{:+.2f} %", percent == 0 ? 0 : percent);  // no "-0.00"
-}
-
 // "drifts from run 2 on", "drifted from run 2 to run 7"; with "at least" where it may begin
 // earlier.
 std::string when_it_drifts(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
                            std::string_view first_run) {
   const parser::HistoryDrift& drift = *series.drift;
-  const bool goes_on = drift.to + 1 == series.runs.size();
-  return fmt::format("{}{} from {} {}", goes_on ? "drifts" : "drifted",
-                     drift.may_begin_earlier ? " at least" : "", first_run,
-                     goes_on ? "on" : fmt::format("to run {}", runs[series.runs[drift.to]]->id));
+  return fmt::format(
+      "{}{} from {} {}", drift.goes_on ? "drifts" : "drifted",
+      drift.may_begin_earlier ? " at least" : "", first_run,
+      drift.goes_on ? "on" : fmt::format("to run {}", runs[series.runs[drift.to]]->id));
 }
 
 std::string drift_words(const parser::HistoryRuns& runs, const parser::HistorySeries& series) {
   if (!series.drift) return {};
   const parser::HistoryDrift& drift = *series.drift;
   const std::string first = fmt::format("run {}", runs[series.runs[drift.from]]->id);
-  return fmt::format("The step time {}: {}, {} s to {} s, {:+.3f} % a run.",
-                     when_it_drifts(runs, series, first), percent_of(drift.step_time_ratio),
-                     fixed(drift.before_s, 4), fixed(drift.after_s, 4),
-                     100 * (drift.step_time_ratio_per_run - 1));
+  return fmt::format(
+      "The step time {}: {}, {} s to {} s, {} a run.", when_it_drifts(runs, series, first),
+      parser::signed_percent(drift.step_time_ratio), fixed(drift.before_s, 4),
+      fixed(drift.after_s, 4), parser::signed_percent(drift.step_time_ratio_per_run, 3));
 }
 
 template <typename Change>
@@ -113,19 +108,21 @@ std::string level_words(const parser::HistoryRuns& runs, const parser::HistorySe
                         std::size_t run) {
   std::vector<std::string> words;
   if (const auto* const change = change_at(series.changes, run)) {
-    words.push_back(fmt::format("{} from here on: {}", percent_of(change->step_time_ratio),
+    words.push_back(fmt::format("{} from here on: {}",
+                                parser::signed_percent(change->step_time_ratio),
                                 differences_text(change->differences)));
   }
   if (series.drift && series.drift->from == run) {
     words.push_back(fmt::format("{}, {}{}", when_it_drifts(runs, series, "here"),
-                                percent_of(series.drift->step_time_ratio),
+                                parser::signed_percent(series.drift->step_time_ratio),
                                 series.drift->may_begin_earlier ? "" : " in all"));
   }
   if (const auto* const change = change_at(series.mean_changes, run)) {
-    words.push_back(fmt::format(
-        "{} slow steps from here on (means {} off medians, {} before): {}",
-        more_or_fewer(change->ratio() > 1), percent_of(change->mean_to_median_after),
-        percent_of(change->mean_to_median_before), differences_text(change->differences)));
+    words.push_back(fmt::format("{} slow steps from here on (means {} off medians, {} before): {}",
+                                more_or_fewer(change->ratio() > 1),
+                                parser::signed_percent(change->mean_to_median_after),
+                                parser::signed_percent(change->mean_to_median_before),
+                                differences_text(change->differences)));
   }
   return fmt::format("{}", fmt::join(words, "; "));
 }
@@ -160,9 +157,7 @@ void add_drift_and_means(const parser::HistoryRuns& runs, const parser::HistoryS
   const bool drifts = series.drift && series.drift->from == run;
   line.add(drifts ? std::optional(series.drift->step_time_ratio) : std::nullopt);
   line.add(drifts ? std::optional(runs[series.runs[series.drift->to]]->id) : std::nullopt);
-  std::string_view may_begin_earlier;
-  if (drifts) may_begin_earlier = series.drift->may_begin_earlier ? "true" : "false";
-  line.add(may_begin_earlier);
+  line.add_flag(drifts ? std::optional(series.drift->may_begin_earlier) : std::nullopt);
   const auto* const of_means = change_at(series.mean_changes, run);
   line.add(of_means != nullptr ? std::optional(of_means->ratio()) : std::nullopt);
   add_differences(of_means, line);

@@ -359,11 +359,6 @@ LogFile log_elsewhere(const std::string& path) {
   return log;
 }
 
-std::string skipped_text(const SkippedFile& file) {
-  const bool is_read = file.kind == SkippedFile::Kind::in_part;
-  return fmt::format("{} {}: {}", is_read ? "read in part" : "skipped", file.path, file.reason);
-}
-
 std::string no_log_text(const std::vector<std::string>& paths, const OtherFiles& others) {
   std::string text = "no training log (*.out) could be read below";
   for (const std::string& path : paths) text += fmt::format(" '{}'", path);

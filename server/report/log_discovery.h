@@ -28,15 +28,11 @@ struct SkippedFile {
   enum class Kind {
     problem,    // should have been read, or may have been meant to be
     by_design,  // no training log by its name: sbatch_*.out, vboost*.out
-    in_part,    // a log that was read, but not to its end, since that is not there
   };
   std::string path;
   std::string reason;
   Kind kind = Kind::problem;
 };
-
-// "skipped a.out: a symbolic link; …", "read in part a.out.gz: …"
-std::string skipped_text(const SkippedFile& file);
 
 // Files below named folders that are no logs by their names, and are passed over.
 struct OtherFiles {

@@ -19,9 +19,7 @@
 #include "parser/reader/log_reader.h"
 #include "parser/result.h"
 #include "parser/statistics/judge_run.h"
-#include "parser/statistics/step_scatter.h"
 #include "parser/statistics/unknown_profile.h"
-#include "server/report/evidence_json.h"
 #include "server/report/joined_logs.h"
 #include "server/report/log_source.h"
 #include "server/report/progress_line.h"
@@ -107,11 +105,15 @@ class LogParser {
     // Of several it is the one whose text came last that is not whole.
     runs.back().flaw = source->flaw();
     if (options_.keeps_refusals) {
-      const auto text = std::move(*source).text_again();
-      if (!text) return tl::unexpected(text.error());
-      const int text_of_one = joined.are_named() ? -1 : text->get();
+      // Of several logs' lines the places are those in the logs themselves, which are not here.
+      parser::FileDescriptor text_of_one;
+      if (!joined.are_named()) {
+        auto text = std::move(*source).text_again();
+        if (!text) return tl::unexpected(text.error());
+        text_of_one = std::move(*text);
+      }
       for (std::size_t i = 0; i < runs.size(); ++i) {
-        runs[i].refusals = located_refusals(refused[i], text_of_one);
+        runs[i].refusals = located_refusals(refused[i], text_of_one.get());
       }
     }
     return runs;
@@ -253,14 +255,6 @@ void add_unread_configs(LogReport& report) {
   }
 }
 
-void add_partly_read(LogReport& report) {
-  for (const ReportedRun& run : report.runs) {
-    if (!run.flaw.empty()) {
-      report.skipped.push_back({run.path, run.flaw, SkippedFile::Kind::in_part});
-    }
-  }
-}
-
 }  // namespace
 
 LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
@@ -302,7 +296,6 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
   }
   std::ranges::stable_sort(report.runs, {}, &ReportedRun::path);
   add_unread_configs(report);
-  add_partly_read(report);
   std::stable_sort(report.skipped.begin(), report.skipped.end(),
                    [](const auto& a, const auto& b) { return a.path < b.path; });
   return report;

@@ -27,8 +27,8 @@ struct ParsingOptions {
   const parser::Catalog* catalog = nullptr;
 };
 
-// Logs that cannot be read, or not to their end, are in LogReport::skipped beside those that
-// discovery left out.
+// Logs that cannot be read are in LogReport::skipped beside those that discovery left out; of those
+// that were read in part their runs say so.
 LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options);
 
 }  // namespace llmb::report

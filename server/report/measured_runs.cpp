@@ -16,6 +16,7 @@
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
 #include "server/report/report.h"
+#include "server/report/skipped_logs.h"
 #include "server/report/stored_runs.h"
 #include "server/report/text_table.h"
 #include "storage/database.h"
@@ -159,10 +160,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
       measured.is_chosen = measured.is_chosen && !is_folder(name);
     }
     const LogReport report = parse_logs(discover_logs(sides[side].names), options);
-    for (const SkippedFile& file : report.skipped) {
-      if (file.kind == SkippedFile::Kind::by_design) continue;
-      std::cerr << "llmb-report: " << skipped_text(file) << '\n';
-    }
+    tell_skipped(report, std::cerr);
     if (report.runs.empty()) {
       return parser::fail(no_log_text(sides[side].names, report.others));
     }

@@ -18,10 +18,7 @@ std::string standing_text(const std::optional<parser::PublishedStanding>& standi
 }
 
 void add_standing(CsvLine& line, const std::optional<parser::PublishedStanding>& standing) {
-  if (!standing) {
-    for (int cell = 0; cell < 5; ++cell) line.add_empty();
-    return;
-  }
+  if (!standing) return line.add_empty(5);
   line.add(parser::standing_verdict_name(standing->verdict));
   for (const double value : {standing->speed, standing->low, standing->high, standing->line}) {
     line.add(value);

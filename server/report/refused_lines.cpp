@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "parser/foundation/safe_text.h"
+#include "server/report/skipped_logs.h"
 
 namespace llmb::report {
 namespace {
@@ -84,9 +85,9 @@ void write_refusals(const LogReport& report, bool full_names, std::ostream& out)
     }
   }
   if (!has_any) out << "\nNo line was refused.\n";
-  for (const SkippedFile& file : report.skipped) {
-    if (file.kind != SkippedFile::Kind::in_part) continue;
-    out << fmt::format("\n{}\n", parser::safe_text(skipped_text(file)));
+  for (const ReportedRun& run : report.runs) {
+    if (run.flaw.empty()) continue;
+    out << fmt::format("\n{}\n", parser::safe_text(partly_read_text(run)));
   }
 }
 

@@ -55,7 +55,7 @@ struct ReportedRun {
 
 struct LogReport {
   std::vector<ReportedRun> runs;     // ordered by path
-  std::vector<SkippedFile> skipped;  // for a reader of runs that were read in part, too
+  std::vector<SkippedFile> skipped;  // ordered by path
   OtherFiles others;                 // as discovery found them
   bool has_samples = false;          // as they were asked for
   bool has_metrics = false;

@@ -1,12 +1,14 @@
 // One header, and one line a run.
+#include <array>
 #include <optional>
 #include <ostream>
 #include <string_view>
 
-#include "parser/statistics/run_identity.h"
-#include "parser/statistics/run_marks.h"
 #include "server/report/csv_line.h"
+#include "server/report/json.h"
+#include "server/report/json_cell.h"
 #include "server/report/report.h"
+#include "server/report/run_json.h"
 
 namespace llmb::report {
 namespace {
@@ -16,17 +18,29 @@ constexpr std::string_view kCsvHeader =
     "window_is_whole,iterations_missing_in_window,segment,segment_count,last_iteration,"
     "declared_last_iteration,step_count";
 // What runs.csv of the API has besides, by its names: behind the others, whose places scripts know.
-constexpr std::string_view kSelectingColumns =
-    "workload,model_size,dtype,gpu_type,gpu_count,release,cluster,launch_id,is_profiled,is_traced,"
-    "failure_cause,window_source,window_interruptions,is_function_check,has_run_all_steps,"
-    "size_bytes";
+constexpr std::array kSelectingColumns = {"workload",
+                                          "model_size",
+                                          "dtype",
+                                          "gpu_type",
+                                          "gpu_count",
+                                          "release",
+                                          "cluster",
+                                          "launch_id",
+                                          "is_profiled",
+                                          "is_traced",
+                                          "failure_cause",
+                                          "window_source",
+                                          "window_interruptions",
+                                          "is_function_check",
+                                          "has_run_all_steps",
+                                          "size_bytes"};
 constexpr std::string_view kStatisticsFields[] = {
     "count", "mean", "stddev_population", "stddev_sample", "median", "min", "max", "p95"};
 
 void add_statistics(CsvLine& line, const std::optional<parser::WindowStatistics>& statistics) {
   if (!statistics) {
     line.add(std::int64_t{0});
-    for (std::size_t i = 1; i < std::size(kStatisticsFields); ++i) line.add_empty();
+    line.add_empty(static_cast<int>(std::size(kStatisticsFields)) - 1);
     return;
   }
   line.add(statistics->count);
@@ -35,8 +49,7 @@ void add_statistics(CsvLine& line, const std::optional<parser::WindowStatistics>
     line.add(statistics->stddev_population);
     line.add(statistics->stddev_sample);
   } else {
-    line.add_empty();
-    line.add_empty();
+    line.add_empty(2);
   }
   for (const double number :
        {statistics->median, statistics->min, statistics->max, statistics->p95}) {
@@ -52,30 +65,11 @@ void add_metrics(CsvLine& line, const parser::DerivedMetrics& metrics) {
   line.add(std::string_view(metrics.mfu.value ? metrics.mfu.formula : ""));
 }
 
-void add_flag(CsvLine& line, bool value) {
-  line.add(std::string_view(value ? "true" : "false"));
-}
-
 void add_selecting(CsvLine& line, const ReportedRun& run) {
-  const parser::RunConfiguration& configuration = run.run_path.configuration;
-  const parser::RunSummary& summary = run.judgement.summary;
-  const auto identity = parser::identity_of(run.judgement.match, configuration);
-  for (const std::string* const name :
-       {&identity.workload, &identity.model_size, &identity.dtype, &identity.gpu_type}) {
-    line.add(*name);
-  }
-  line.add(identity.gpu_count);
-  line.add(configuration.value("release"));
-  line.add(configuration.value("cluster"));
-  line.add(run.run_path.launch_id);
-  add_flag(line, run.is_profiled);
-  add_flag(line, parser::is_traced(run.facts.nccl_trace_seen, configuration));
-  line.add(summary.failure_cause);
-  line.add(run.judgement.window_source);
-  line.add(summary.window_interruptions);
-  add_flag(line, summary.is_function_check);
-  add_flag(line, parser::has_run_all_steps(summary));
-  line.add(static_cast<std::int64_t>(run.size_bytes));
+  Json json;
+  add_launch(json, run.run_path);
+  add_verdict(json, told_run(run));
+  for (const char* const column : kSelectingColumns) add_cell(line, json.at(column));
 }
 
 void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
@@ -93,7 +87,7 @@ void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
   line.add(run_status_name(summary.status));
   line.add(summary.status_reason);
   line.add(to_string(summary.window));
-  add_flag(line, summary.window_is_whole);
+  line.add_flag(summary.window_is_whole);
   line.add(summary.iterations_missing_in_window);
   line.add(std::int64_t{summary.segment});
   line.add(std::int64_t{summary.segment_count});
@@ -119,7 +113,8 @@ void write_csv(const LogReport& report, std::ostream& out) {
   if (report.has_metrics) {
     out << ",tokens_per_s_per_gpu,tokens_per_s,days_to_train,mfu,mfu_formula";
   }
-  out << ",marks," << kSelectingColumns;
+  out << ",marks";
+  for (const char* const column : kSelectingColumns) out << ',' << column;
   if (report.has_metrics) out << ",speed_against_reference";
   out << "\r\n";
   for (const ReportedRun& run : report.runs) write_run(run, report.has_metrics, out);

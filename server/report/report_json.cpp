@@ -56,18 +56,7 @@ Json refusals_json(const std::vector<Refusals>& refusals) {
 
 Json log_json(const ReportedRun& run, const LogReport& report) {
   const parser::LogFacts& facts = run.facts;
-  const auto cluster = run.run_path.configuration.value("cluster");
-  const auto identity = parser::identity_of(run.judgement.match, run.run_path.configuration);
-  const ToldRun told = {run.run_path,
-                        run.run_path.configuration,
-                        identity,
-                        cluster,
-                        facts,
-                        run.judgement.summary,
-                        run.judgement.window_source,
-                        run.size_bytes,
-                        run.step_count,
-                        run.is_profiled};
+  const ToldRun told = told_run(run);
   Json json;
   json["path"] = run.path;
   add_launch(json, run.run_path);
@@ -112,15 +101,12 @@ void write_json(const LogReport& report, std::ostream& out) {
                                  RunStatus::failed, RunStatus::invalid, RunStatus::no_data}) {
     counts[std::string(run_status_name(status))] = report.count(status);
   }
-  // Of what was read in part its run tells.
-  std::vector<SkippedFile> skipped = report.skipped;
-  std::erase_if(skipped, [](const auto& file) { return file.kind == SkippedFile::Kind::in_part; });
-  counts["skipped"] = skipped.size();
+  counts["skipped"] = report.skipped.size();
   out << "{\"format\": \"llmb-report parse\", \"version\": 2,\n\"counts\": " << to_text(counts);
   write_list(
       "runs", report.runs, [&](const ReportedRun& run) { return log_json(run, report); }, out);
   write_list(
-      "skipped", skipped,
+      "skipped", report.skipped,
       [](const SkippedFile& file) {
         return Json{{"path", file.path}, {"reason", file.reason}};
       },

@@ -3,8 +3,10 @@
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/failure_node.h"
 #include "parser/statistics/event_role.h"
+#include "parser/statistics/run_identity.h"
 #include "parser/statistics/run_marks.h"
 #include "server/report/json.h"
+#include "server/report/report.h"
 
 namespace llmb::report {
 namespace {
@@ -196,6 +198,20 @@ void add_identity(Json& json, const parser::RunIdentity& identity) {
   json["dtype"] = null_if_empty(identity.dtype);
   json["gpu_type"] = null_if_empty(identity.gpu_type);
   json["gpu_count"] = nullable(identity.gpu_count);
+}
+
+ToldRun told_run(const ReportedRun& run) {
+  const parser::RunConfiguration& configuration = run.run_path.configuration;
+  return {run.run_path,
+          configuration,
+          parser::identity_of(run.judgement.match, configuration),
+          configuration.value("cluster"),
+          run.facts,
+          run.judgement.summary,
+          run.judgement.window_source,
+          run.size_bytes,
+          run.step_count,
+          run.is_profiled};
 }
 
 void add_launch(Json& json, const parser::RunPath& path) {

@@ -13,12 +13,14 @@
 
 namespace llmb::report {
 
+struct ReportedRun;
+
 // What is told of every run. Outlived by what it refers to.
 struct ToldRun {
   const parser::RunPath& path;
   const parser::RunConfiguration& configuration;
-  const parser::RunIdentity& identity;
-  const std::optional<std::string>& cluster;
+  parser::RunIdentity identity;
+  std::optional<std::string> cluster;
   const parser::LogFacts& facts;
   const parser::RunSummary& summary;
   const std::string& window_source;
@@ -26,6 +28,8 @@ struct ToldRun {
   std::int64_t step_count = 0;
   bool is_profiled = false;
 };
+
+ToldRun told_run(const ReportedRun& run);
 
 // The parts of a run's object; each adds its keys to `json`.
 void add_launch(Json& json, const parser::RunPath& path);            // experiment … retry

@@ -102,14 +102,19 @@ LeftOutGroups groups_of(const parser::ScalingRuns& runs,
   return groups;
 }
 
+template <typename Marks>
+Json names_of(const Marks& marks) {
+  Json names = Json::array();
+  for (const parser::RunMark mark : marks) names.push_back(parser::run_mark_name(mark));
+  return names;
+}
+
 Json left_out_groups_json(const LeftOutGroups& groups) {
   Json list = Json::array();
   for (const auto& [key, members] : groups) {
     const auto& [gpu_count, marks, are_copies] = key;
-    Json names = Json::array();
-    for (const parser::RunMark mark : marks) names.push_back(parser::run_mark_name(mark));
     list.push_back({{"gpu_count", nullable(gpu_count)},
-                    {"marks", std::move(names)},
+                    {"marks", names_of(marks)},
                     {"are_copies", are_copies},
                     {"run_count", members.size()}});
   }
@@ -150,9 +155,7 @@ Json marks_of_points(const parser::ScalingRuns& runs,
       for (const parser::RunMarkReason& mark : runs[index]->marks) marks.insert(mark.mark);
     }
   }
-  Json names = Json::array();
-  for (const parser::RunMark mark : marks) names.push_back(parser::run_mark_name(mark));
-  return names;
+  return names_of(marks);
 }
 
 Json series_json(const parser::ScalingRuns& runs, const parser::ScalingSeries& series,

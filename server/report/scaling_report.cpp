@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <string_view>
 #include <tuple>
 
 #include "server/report/cluster_words.h"
@@ -82,6 +83,13 @@ void write_left_out(const parser::ScalingRuns& runs,
   }
 }
 
+// Why the point has no such number; nothing where it has one.
+void write_reason(std::string_view number, const ScalingPoint& point, const std::string& reason,
+                  std::ostream& out) {
+  if (reason.empty()) return;
+  out << "  no " << number << " at " << point.gpu_count << " GPUs: " << printable(reason) << '\n';
+}
+
 void write_series(const parser::ScalingRuns& runs, const ScalingSeries& series, bool with_cluster,
                   std::ostream& out) {
   std::string title =
@@ -104,9 +112,8 @@ void write_series(const parser::ScalingRuns& runs, const ScalingSeries& series, 
           << (point.runs.size() == 1 ? " run: " : " runs: ")
           << printable(parser::differences_text(point.differences)) << '\n';
     }
-    if (point.efficiency_reason.empty()) continue;
-    out << "  no efficiency at " << point.gpu_count
-        << " GPUs: " << printable(point.efficiency_reason) << '\n';
+    write_reason("efficiency", point, point.efficiency_reason, out);
+    write_reason("speed against published", point, point.published_reason, out);
   }
   if (series.points.empty()) out << "  Nothing measured: every run is left out.\n";
   if (!series.published.empty()) out << "  published: " << series.document->id << '\n';
@@ -159,7 +166,7 @@ void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
       } else {
         line.add_empty();
         line.add(std::int64_t{0});
-        for (int cell = 0; cell < 7; ++cell) line.add_empty();
+        line.add_empty(7);
       }
       if (const PublishedPoint* const point = row.published) {
         line.add(std::string_view(point->reference->document));
@@ -167,7 +174,7 @@ void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
         line.add(point->tokens_per_s_per_gpu);
         line.add(point->efficiency);
       } else {
-        for (int cell = 0; cell < 4; ++cell) line.add_empty();
+        line.add_empty(4);
       }
       std::vector<parser::DifferingValue> differences = series.differences;
       if (row.measured != nullptr) {

@@ -25,8 +25,10 @@ constexpr std::int64_t kStepsInWindowMax = 200'000;
 constexpr std::int64_t kNoiseRunsMax = 200;
 constexpr std::int64_t kRepeatsAskedMax = 40;  // more than count (kRepeatsMax), and those tested
 
-// Of a log that was read here. Empty where what was read is not known.
-std::string bytes_key_of(storage::Reader& reader, const storage::RunRecord& run) {
+// Of a log that was read here. Empty where its ends, or what was read, are not known.
+std::string bytes_key_of(storage::Reader& reader, const storage::RunRecord& run,
+                         const storage::LogEnds& ends) {
+  if (ends.head_hash == 0 || !ends.tail_hash) return "";
   const auto cursor = reader.cursor(run.id);
   const auto state = cursor ? storage::decode_tail_state(cursor->parser_state) : std::nullopt;
   if (!state) return "";
@@ -178,7 +180,7 @@ parser::ContentKey content_key_of(storage::Reader& reader, const storage::RunRec
   const storage::LogEnds ends = reader.log_ends(run.id);
   if (ends.head_hash == 0) return {};
   parser::ContentKey key;
-  if (ends.tail_hash) key.by_bytes = bytes_key_of(reader, run);
+  key.by_bytes = bytes_key_of(reader, run, ends);
   if (times->count >= storage::kStepsThatTell) {
     key.by_times =
         fmt::format("{:x} {} {} {} {} {} {} {}", ends.head_hash, ends.head_length, run.size_bytes,
@@ -211,11 +213,7 @@ class ByBytes {
     if (!is_new) return place->second;
     const auto records = reader_.listed_runs(std::array{run});
     if (records.empty()) return place->second;
-    const storage::LogEnds ends = reader_.log_ends(run);
-    if (ends.head_hash != 0 && ends.tail_hash) {
-      place->second = bytes_key_of(reader_, records.front());
-    }
-    return place->second;
+    return place->second = bytes_key_of(reader_, records.front(), reader_.log_ends(run));
   }
 
   storage::Reader& reader_;

@@ -31,11 +31,11 @@ inline RetentionPolicy older_than_2025() {
 }
 
 inline RemovalCount remove_all(const std::string& place, Writer& writer,
-                               const RetentionPolicy& policy) {
-  Removal removal(Reader(place).removal_plan(policy, kNow));
+                               const RetentionPolicy& policy, parser::Instant now = kNow) {
+  Removal removal(Reader(place).removal_plan(policy, now));
   RemovalCount count;
   for (auto logs = removal.next(); !logs.empty(); logs = removal.next()) {
-    const RemovalCount some = writer.remove_logs(policy, logs, kNow);
+    const RemovalCount some = writer.remove_logs(policy, logs, now);
     count.runs += some.runs;
     count.steps += some.steps;
     count.log_text_bytes += some.log_text_bytes;

@@ -26,11 +26,7 @@ class RemovalOfLogsUndone : public ::testing::Test {
     }
   }
   void remove_everything(parser::Instant now = kNow) {
-    const RetentionPolicy policy = older_than_2025();
-    Removal removal(reader().removal_plan(policy, now));
-    for (auto logs = removal.next(); !logs.empty(); logs = removal.next()) {
-      writer_.remove_logs(policy, logs, now);
-    }
+    remove_all(database_.path(), writer_, older_than_2025(), now);
     ASSERT_EQ(reader().run_count({}), 0);
   }
   Reader reader() const { return Reader(database_.path()); }

@@ -14,6 +14,7 @@
 #include "storage/database_copy.h"
 #include "storage/database_place.h"
 #include "storage/job_store.h"
+#include "tests/storage/removal_fixture.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::storage {
@@ -152,6 +153,20 @@ TEST_F(RootClaims, OneWhoOnlyClaimedMeanwhileDisturbsNobody) {
   end_sessions();
   EXPECT_EQ(writer_of("/data/a")->claim_root(), ClaimOutcome::taken);
   EXPECT_NE(commit(*first, "b.out"), 0);
+}
+
+// By who holds no tree, as `prune --undo`: what the tree's writer knows of its logs is outdated.
+TEST_F(RootClaims, LogsThatWereLetInAgainMeanwhileAreNoticed) {
+  const auto of_tree = begun_writer_of("/data/a");
+  const IngestBatch old = log_of(root_, "old.out", "2024-05-01T00:00:00Z");
+  of_tree->commit({&old, 1});
+  Writer of_none(database_.options());
+  remove_all(database_.path(), of_none, older_than_2025());
+  EXPECT_EQ(of_none.let_in_again(Reader(database_.path()).undo_plan({}).removed), 1);
+  EXPECT_EQ(refusal_of(*of_tree, "c.out"), StorageError::Kind::taken_over);
+  EXPECT_NE(said_.find("let removed logs in again"), std::string::npos) << said_;
+  EXPECT_NE(said_.find("process " + std::to_string(getpid())), std::string::npos) << said_;
+  EXPECT_EQ(of_tree->claim_root(), ClaimOutcome::taken);
 }
 
 // A standby took over that lacked the last changes, and somebody else wrote into it by then.

@@ -13,6 +13,7 @@
 #include "storage/run_failures.h"
 #include "storage/sqlite_connection.h"
 #include "storage/sqlite_dialect.h"
+#include "storage/tail_state.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::storage {
@@ -136,9 +137,9 @@ TEST_F(FailureCounting, TakesRunsWithoutACauseWhereItIsAskedFor) {
 
 class FailuresOfCopies : public FailureCounting {
  protected:
-  // Run `number` of a log that others may have, too.
+  // Run `number` of a log that others may have, too; all of them begin and end alike.
   RunId add_log(int number, std::uint64_t bytes, std::optional<double> mean, std::int64_t steps,
-                const std::string& cause = "cuda_oom") {
+                const std::string& cause = "cuda_oom", std::optional<std::int64_t> job = 7) {
     auto batch = ended_batch(root_, number, cause.empty() ? RunStatus::complete : RunStatus::failed,
                              cause, "2026-01-01T00:00:00Z");
     if (mean) {
@@ -147,10 +148,13 @@ class FailuresOfCopies : public FailureCounting {
       batch.summary.step_time_s.reset();
     }
     batch.size_bytes = 10'000;
-    batch.path.job_id = 7;
+    batch.path.job_id = job;
     batch.cursor.head_hash = 0xFFFFFFFFFFFFFFFFULL;
     batch.cursor.head_length = 1'024;
-    batch.cursor.tail_hash = bytes;
+    batch.cursor.tail_hash = 0xFFFFFFFFFFFFFFFEULL;
+    const TailState state{INT64_MIN, UINT64_MAX, UINT64_MAX - bytes,
+                          "the reader's"};  // of as many digits as it can have
+    batch.cursor.parser_state = encode_tail_state(state);
     if (!cause.empty()) {
       batch.facts.events.push_back({parser::LogEvent::Kind::failure, cause, "line", 1, 0});
     }
@@ -180,7 +184,7 @@ TEST_F(FailuresOfCopies, CountOnce) {
 
 TEST_F(FailuresOfCopies, AreNoneOfLogsThatDiffer) {
   add_log(1, 1, 7.5, 2);
-  add_log(2, 2, 7.5, 2);  // of few steps their ends tell
+  add_log(2, 2, 7.5, 2);  // of few steps their bytes tell
   add_log(3, 1, std::nullopt, 0);
   add_log(4, 2, std::nullopt, 0);
   add_log(5, 1, 7.6, 30);
@@ -201,8 +205,27 @@ TEST_F(FailuresOfCopies, CountWhereTheFirstDoesNotMatch) {
   EXPECT_EQ(counts(newer).ended[0].counted.newest_run, second);
 }
 
-// More than are looked at one by one: they are found by what they have in common.
-TEST_F(FailuresOfCopies, CountOnceAmongMany) {
+// Jobs that die before a step say the same, and each has failed.
+TEST_F(FailuresOfCopies, AreNoneOfTwoJobsWithTheSameShortText) {
+  add_log(1, 1, std::nullopt, 0, "cuda_oom", 1);
+  add_log(2, 1, std::nullopt, 0, "cuda_oom", 2);
+  add_log(3, 1, std::nullopt, 0, "cuda_oom", std::nullopt);
+  add_log(4, 1, std::nullopt, 0, "cuda_oom", std::nullopt);
+  EXPECT_EQ(ended(), 4);
+  add_log(5, 2, 7.5, 2, "cuda_oom", 1);  // what was timed is no other job's
+  add_log(6, 2, 7.5, 2, "cuda_oom", 2);
+  EXPECT_EQ(ended(), 5);
+}
+
+// More than are looked at one by one: they are found by what they have in common, and judged alike.
+TEST_F(FailuresOfCopies, CountAmongManyAsAmongFew) {
+  add_log(1, 1, 17.5, 30);
+  add_log(2, 1, 17.5, 30);
+  add_log(3, 2, std::nullopt, 0);
+  add_log(4, 2, std::nullopt, 0);
+  add_log(5, 2, std::nullopt, 0, "cuda_oom", 8);
+  add_log(6, 3, std::nullopt, 0);
+  EXPECT_EQ(ended(), 4);
   constexpr int kLogs = 2'500;
   std::vector<IngestBatch> batches;
   for (int i = 0; i < kLogs; ++i) {
@@ -212,11 +235,7 @@ TEST_F(FailuresOfCopies, CountOnceAmongMany) {
     batches.push_back(std::move(batch));
   }
   writer_.commit(batches);
-  add_log(1, 1, 17.5, 30);
-  add_log(2, 1, 17.5, 30);
-  add_log(3, 2, std::nullopt, 0);
-  add_log(4, 2, std::nullopt, 0);
-  EXPECT_EQ(ended(), kLogs + 2);
+  EXPECT_EQ(ended(), kLogs + 4);
 }
 
 class FailureLines : public FailureCounting {

@@ -156,6 +156,7 @@ const drift: HistoryDrift = {
   last_run_id: 5,
   verdict: "slower",
   may_begin_earlier: false,
+  goes_on: true,
   step_time_s_before: 2,
   step_time_s_after: 2.662,
   step_time_ratio: 1.331,
@@ -177,16 +178,16 @@ test("a drift is told by how much and since when, while it goes on", () => {
   assert.ok(isWithin(told, 7, kStart + 30 * kDay), "its newest run is of these days");
   assert.match(summaryWords(history, [told], 7), /^Slower in the last 7 days: 1 of 1 config/);
   assert.match(newestWords(drifting), /^Its level drifts/);
-  const ended = { ...drifting, newest: "steady", drift: { ...drift, last_at: 3 } } as HistorySeries;
+  const ended = { ...drifting, newest: "steady", drift: { ...drift, goes_on: false, last_at: 3 } } as HistorySeries;
   assert.match(newestWords(ended), /where its drift ended/);
 });
 
 test("the row where a drift begins says whether it ended, and whether it may begin earlier", () => {
-  assert.equal(driftRowWords(drifting, drift), "drifts from here on, 33.1 % slower in all");
-  const ended = { ...drift, last_at: 3, last_run_id: 4 };
-  assert.equal(driftRowWords(drifting, ended), "drifted from here to run 4, 33.1 % slower in all");
+  assert.equal(driftRowWords(drift), "drifts from here on, 33.1 % slower in all");
+  const ended = { ...drift, goes_on: false, last_at: 3, last_run_id: 4 };
+  assert.equal(driftRowWords(ended), "drifted from here to run 4, 33.1 % slower in all");
   const cut = { ...drift, may_begin_earlier: true };
-  assert.equal(driftRowWords(drifting, cut), "drifts at least from here on, 33.1 % slower");
+  assert.equal(driftRowWords(cut), "drifts at least from here on, 33.1 % slower");
   const [told] = toldChanges({ series: [{ ...drifting, drift: cut }] } as unknown as History);
   assert.match(told?.cause ?? "", /It may have begun earlier: older runs are not looked at\.$/);
 });

@@ -150,7 +150,7 @@ export function toldDrift(series: HistorySeries, drift: HistoryDrift): Told {
     seenAt: startOf(series, drift.last_at),
     amount: driftAmountWords(drift),
     levels: levelWords(drift),
-    cause: driftWords(series, drift),
+    cause: driftWords(drift),
     ofStepTime: true,
   };
 }
@@ -260,12 +260,11 @@ function driftAmountWords(drift: HistoryDrift): string {
 }
 
 // "drifts from here on, 4.1 % slower in all", "drifted from here to run 12, 4.1 % slower in all"
-export function driftRowWords({ runs }: HistorySeries, drift: HistoryDrift): string {
-  const goesOn = drift.last_at + 1 === runs.length;
+export function driftRowWords(drift: HistoryDrift): string {
   const [least, inAll] = drift.may_begin_earlier ? [" at least", ""] : ["", " in all"];
   return (
-    `${goesOn ? "drifts" : "drifted"}${least} from here ` +
-    `${goesOn ? "on" : `to run ${drift.last_run_id}`}, ${amountWords(drift)}${inAll}`
+    `${drift.goes_on ? "drifts" : "drifted"}${least} from here ` +
+    `${drift.goes_on ? "on" : `to run ${drift.last_run_id}`}, ${amountWords(drift)}${inAll}`
   );
 }
 
@@ -296,15 +295,14 @@ function betweenWords(what: string, before: number | null, after: number | null)
 }
 
 // "Each run is 0.99 % slower than the one before, on average; it goes on to the newest run."
-function driftWords({ runs }: HistorySeries, drift: HistoryDrift): string {
+function driftWords(drift: HistoryDrift): string {
   const each = drift.step_time_ratio_per_run;
-  const goesOn = drift.last_at + 1 === runs.length;
   return (
     (each === null
       ? "It moves from run to run"
       : `Each run is ${formatPercent(Math.abs(each - 1), 2)} ${drift.verdict} than the one before, ` +
         "on average") +
-    `; ${goesOn ? "it goes on to the newest run" : `it ended at run ${drift.last_run_id}`}.` +
+    `; ${drift.goes_on ? "it goes on to the newest run" : `it ended at run ${drift.last_run_id}`}.` +
     (drift.may_begin_earlier ? " It may have begun earlier: older runs are not looked at." : "")
   );
 }

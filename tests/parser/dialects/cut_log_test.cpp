@@ -1,11 +1,11 @@
 // A log that ends anywhere within its last steps, as a full disk or a copy leaves it: what is told
 // of a step is what the whole log tells of it, or it is left out.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "log_samples.h"
 #include "parser/step_fields.h"
@@ -25,10 +25,6 @@ std::map<Key, StepSample> by_step(const ParsedLog& log) {
   return steps;
 }
 
-std::string text_of(double value) {
-  return nlohmann::json(std::isnan(value) ? "nan" : nlohmann::json(value)).dump();
-}
-
 // Where the two lines begin that gave the newest steps.
 std::size_t begin_of_last_steps(const ParsedLog& log) {
   std::vector<std::uint64_t> offsets;
@@ -42,7 +38,7 @@ std::size_t begin_of_last_steps(const ParsedLog& log) {
 std::string difference(const StepSample& cut, const StepSample& whole) {
   std::string found;
   const auto tell = [&](std::string_view name, double of_cut, double of_whole) {
-    found += std::string(name) + ": " + text_of(of_cut) + " of " + text_of(of_whole) + "; ";
+    found += fmt::format("{}: {} of {}; ", name, of_cut, of_whole);
   };
   for_each_step_field([&](const auto& field) {
     const auto& of_cut = cut.*field.member;

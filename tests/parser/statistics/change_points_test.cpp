@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cmath>
+#include <cstdint>
 #include <iostream>
-#include <random>
+
+#include "tests/parser/statistics/made_series.h"
 
 namespace llmb::parser {
 namespace {
@@ -13,32 +14,17 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class MadeSeries {
- public:
-  std::vector<double> noise(std::size_t count, double dependence = 0) {
-    std::vector<double> values;
-    double value = normal_(random_);
-    while (values.size() < count) {
-      values.push_back(value);
-      value = dependence * value + std::sqrt(1 - dependence * dependence) * normal_(random_);
-    }
-    return values;
-  }
-
- private:
-  std::mt19937_64 random_{20261122};
-  std::normal_distribution<double> normal_;
-};
+constexpr std::uint64_t kSeedOfChanges = 20261122;
 
 TEST(ChangePoints, AreWhereTheLevelChanges) {
-  MadeSeries made;
+  MadeSeries made(kSeedOfChanges);
   auto values = made.noise(60);
   for (std::size_t i = 20; i < 45; ++i) values[i] += 6;
   EXPECT_THAT(change_points(values), ElementsAre(20, 45));
 }
 
 TEST(ChangePoints, AreNotSingleOddValues) {
-  MadeSeries made;
+  MadeSeries made(kSeedOfChanges);
   auto values = made.noise(40);
   values[17] += 30;
   EXPECT_THAT(change_points(values), IsEmpty());
@@ -48,7 +34,7 @@ TEST(ChangePoints, AreNotSingleOddValues) {
 }
 
 TEST(ChangePoints, OfLongSeriesAreThoseOfTheNewestValues) {
-  MadeSeries made;
+  MadeSeries made(kSeedOfChanges);
   auto values = made.noise(kSegmentedMax + 50);
   for (std::size_t i = 300; i < values.size(); ++i) values[i] += 8;
   EXPECT_THAT(change_points(values), ElementsAre(300));
@@ -56,7 +42,7 @@ TEST(ChangePoints, OfLongSeriesAreThoseOfTheNewestValues) {
 
 TEST(ChangePoints, AreSeldomFoundWhereNothingChanged) {
   constexpr int kSeries = 300;
-  MadeSeries made;
+  MadeSeries made(kSeedOfChanges);
   SegmentationOptions options;
   options.permutations = 200;
   for (const auto& [dependence, allowed] : {std::pair{0.0, 0.01}, std::pair{0.5, 0.05}}) {
@@ -85,7 +71,7 @@ TEST(ChangePoints, AreSeldomFoundWhereNothingChanged) {
 // among eight was missed as often as found.
 TEST(ChangePoints, AreFoundInShortSeries) {
   constexpr int kSeries = 200;
-  MadeSeries made;
+  MadeSeries made(kSeedOfChanges);
   for (const auto& [before, after] :
        {std::pair{3, 3}, std::pair{3, 6}, std::pair{4, 4}, std::pair{6, 3}, std::pair{5, 5},
         std::pair{8, 4}, std::pair{4, 8}, std::pair{12, 8}}) {
@@ -107,7 +93,7 @@ TEST(ChangePoints, AreFoundInShortSeries) {
 
 TEST(ChangePoints, AreSeldomFoundInShortSeriesWhereNothingChanged) {
   constexpr int kSeries = 2000;
-  MadeSeries made;
+  MadeSeries made(kSeedOfChanges);
   for (const std::size_t count : {6, 7, 8, 9, 10, 12, 15, 20}) {
     for (const auto& [dependence, allowed] : {std::pair{0.0, 0.01}, std::pair{0.5, 0.05}}) {
       int alarms = 0;
@@ -141,7 +127,7 @@ TEST(ChangePoints, AreNotToldOfFewerThanSixValues) {
 // One alone would leave most of the bump as noise.
 TEST(ChangePoints, AreFoundWhereALevelComesBack) {
   constexpr int kSeries = 100;
-  MadeSeries made;
+  MadeSeries made(kSeedOfChanges);
   int found = 0;
   for (int i = 0; i < kSeries; ++i) {
     auto values = made.noise(15);
@@ -153,7 +139,7 @@ TEST(ChangePoints, AreFoundWhereALevelComesBack) {
 }
 
 TEST(ChangePoints, AreFoundAmongDependentValues) {
-  MadeSeries made;
+  MadeSeries made(kSeedOfChanges);
   int found = 0;
   for (int i = 0; i < 200; ++i) {
     auto values = made.noise(20, 0.5);
@@ -167,7 +153,7 @@ TEST(ChangePoints, AreFoundAmongDependentValues) {
 }
 
 TEST(NewestLevel, IsToldByTwoValues) {
-  MadeSeries made;
+  MadeSeries made(kSeedOfChanges);
   constexpr int kSeries = 4000;
   int steady = 0;
   int seen = 0;

@@ -2,40 +2,16 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
-#include <random>
+#include <cstdint>
 #include <vector>
 
 #include "parser/statistics/change_points.h"
+#include "tests/parser/statistics/made_series.h"
 
 namespace llmb::parser {
 namespace {
 
-// Values about levels and lines; of the deviation 1.
-class DriftingSeries {
- public:
-  std::vector<double> noise(std::size_t count, double dependence = 0) {
-    std::vector<double> values;
-    double value = normal_(random_);
-    while (values.size() < count) {
-      values.push_back(value);
-      value = dependence * value + std::sqrt(1 - dependence * dependence) * normal_(random_);
-    }
-    return values;
-  }
-  // By `slope` a value from `begin` on, until `end`.
-  std::vector<double> ramp(std::size_t count, double slope, std::size_t begin, std::size_t end) {
-    auto values = noise(count);
-    for (std::size_t i = begin; i < count; ++i) {
-      values[i] += slope * static_cast<double>(std::min(i, end) - begin);
-    }
-    return values;
-  }
-
- private:
-  std::mt19937_64 random_{20261130};
-  std::normal_distribution<double> normal_;
-};
+constexpr std::uint64_t kSeedOfDrifts = 20261130;
 
 std::optional<LevelDrift> drift_in(const std::vector<double>& values, double deviation_min = 0) {
   std::vector<LinePoint> points;
@@ -44,7 +20,7 @@ std::optional<LevelDrift> drift_in(const std::vector<double>& values, double dev
 }
 
 TEST(LevelDrift, IsToldByHowMuchAndFromWhereTo) {
-  DriftingSeries made;
+  MadeSeries made(kSeedOfDrifts);
   for (const std::size_t count : {10, 20, 60}) {
     const double slope = 40.0 / static_cast<double>(count - 1);
     const auto drift = drift_in(made.ramp(count, slope, 0, count));
@@ -60,7 +36,7 @@ TEST(LevelDrift, IsToldByHowMuchAndFromWhereTo) {
 }
 
 TEST(LevelDrift, BeginsAndEndsWhereItDoes) {
-  DriftingSeries made;
+  MadeSeries made(kSeedOfDrifts);
   const auto late = drift_in(made.ramp(40, 3, 19, 40));
   ASSERT_TRUE(late);
   EXPECT_NEAR(static_cast<double>(late->begin), 19, 2);
@@ -73,7 +49,7 @@ TEST(LevelDrift, BeginsAndEndsWhereItDoes) {
 }
 
 TEST(LevelDrift, SaysWhereItsBeginningIsNotKnown) {
-  DriftingSeries made;
+  MadeSeries made(kSeedOfDrifts);
   const auto cut = drift_in(made.ramp(kDriftValuesMax + 30, 1, 0, 1000));
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->begin, 30U);
@@ -87,7 +63,7 @@ TEST(LevelDrift, SaysWhereItsBeginningIsNotKnown) {
 }
 
 TEST(LevelDrift, IsNotMovedByAnOddValue) {
-  DriftingSeries made;
+  MadeSeries made(kSeedOfDrifts);
   auto values = made.ramp(20, 2, 0, 20);
   values[18] += 200;
   const auto drift = drift_in(values);
@@ -100,7 +76,7 @@ TEST(LevelDrift, IsNotMovedByAnOddValue) {
 
 // A change comes first, and the new level drifts.
 TEST(LevelDrift, IsThatOfTheNewestLevel) {
-  DriftingSeries made;
+  MadeSeries made(kSeedOfDrifts);
   auto values = made.ramp(40, 1, 20, 40);
   for (std::size_t i = 0; i < 20; ++i) values[i] += 60;
   const auto drift = drift_in(values);
@@ -109,7 +85,7 @@ TEST(LevelDrift, IsThatOfTheNewestLevel) {
 }
 
 TEST(LevelDrift, IsNotALevelThatChanges) {
-  DriftingSeries made;
+  MadeSeries made(kSeedOfDrifts);
   for (const double change : {10.0, 30.0}) {
     for (const std::size_t at : {4, 10, 15}) {
       auto values = made.noise(20);
@@ -135,7 +111,7 @@ TEST(LevelDrift, IsNoneOfFewValuesOrWithinTheirRounding) {
 
 TEST(LevelDrift, IsSeldomFoundWhereNothingDrifts) {
   constexpr int kSeries = 300;
-  DriftingSeries made;
+  MadeSeries made(kSeedOfDrifts);
   for (const auto& [dependence, change, allowed] :
        {std::tuple{0.0, 0.0, 0.01}, std::tuple{0.5, 0.0, 0.02}, std::tuple{0.0, 5.0, 0.02},
         std::tuple{0.5, 5.0, 0.04}}) {

@@ -198,6 +198,15 @@ TEST(RunComparison, ASideOfWhichNoRunCountsIsTold) {
   EXPECT_EQ(compare_runs(runs, options).comparisons.size(), 2U);
 }
 
+TEST(RunComparison, SaysWhyRunsAreLeftOutInOneSentence) {
+  std::vector<ComparedRun> runs(2);
+  runs[1].id = 6;
+  RunComparison comparison;
+  comparison.runs = {{{}, "incomplete: as told.", {}, {}}, {{}, "failed: oom", {}, {}}};
+  EXPECT_EQ(exclusions_text(runs, comparison, std::vector<std::size_t>{0, 1}),
+            "run 0: incomplete: as told; run 6: failed: oom");
+}
+
 TEST(RunComparison, LogsWithTheSameBytesAreOneRun) {
   std::vector<ComparedRun> runs(3, make_run(kGrokBf16, 7.38));
   runs[0].id = 7;

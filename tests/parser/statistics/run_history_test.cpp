@@ -243,6 +243,7 @@ TEST(RunHistory, TellsALevelThatDrifts) {
     ASSERT_TRUE(series.drift) << ratio;
     EXPECT_EQ(series.drift->from, 0U);
     EXPECT_EQ(series.drift->to, series.runs.size() - 1);
+    EXPECT_TRUE(series.drift->goes_on);
     EXPECT_NEAR(series.drift->before_s, 5, 0.01);
     EXPECT_NEAR(series.drift->step_time_ratio, std::pow(ratio, count - 1), 0.003);
     EXPECT_NEAR(series.drift->step_time_ratio_per_run, ratio, 2e-4);

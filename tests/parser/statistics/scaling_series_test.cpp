@@ -93,6 +93,23 @@ TEST(ScalingSeries, StandsBesideThePublishedOne) {
   EXPECT_NEAR(series.points[0].speed_against_reference->mean, 7.39 / 7.5, 1e-9);
 }
 
+TEST(ScalingSeries, SaysThatRunsOfOnePointHaveSeveralPublishedResults) {
+  std::vector<ComparedRun> runs = {scaled_run(grok(256, 512), 7.5),
+                                   scaled_run(grok(256, 512), 7.4)};
+  ASSERT_TRUE(runs[0].published.metrics.reference);
+  const ScalingPoint same = scale(runs).series.at(0).points.at(0);
+  EXPECT_TRUE(same.published_standing);
+  EXPECT_EQ(same.speed_against_reference->run_count, 2);
+  EXPECT_EQ(same.published_reason, "");
+  const auto& references = embedded_catalog().references;
+  const bool is_first = runs[0].published.metrics.reference == &references.front();
+  runs[1].published.metrics.reference = is_first ? &references.back() : &references.front();
+  const ScalingPoint other = scale(runs).series.at(0).points.at(0);
+  EXPECT_FALSE(other.published_standing);
+  EXPECT_FALSE(other.speed_against_reference);
+  EXPECT_THAT(other.published_reason, HasSubstr("The runs have different published results: "));
+}
+
 TEST(ScalingSeries, NamesStrongAndMixedScaling) {
   // No recipes of the catalog: what the runs say is enough for tokens/s/GPU.
   const auto strong = scale({scaled_run(grok(128, 512), 14.0), scaled_run(grok(256, 512), 7.5)});

@@ -362,10 +362,7 @@ TEST_F(Jobs, LogsAreGivenWhole) {
   EXPECT_TRUE(*response.body == text);
   EXPECT_THAT(response.headers.front().second,
               HasSubstr(std::filesystem::path(log).filename().string()));
-  http::Request request;
-  request.method = "GET";
-  request.path = request.target = path;
-  const http::Response begun = service_->handle_request(request);
+  const http::Response begun = begin(path);
   EXPECT_FALSE(begun.stream.next().empty());
   std::ofstream(log) << std::string(text.size(), '?');
   try {

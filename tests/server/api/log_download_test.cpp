@@ -33,11 +33,7 @@ class LogDownload : public ApiTest {
  protected:
   void SetUp() override {
     ApiTest::SetUp();
-    std::filesystem::create_directories(tree());
-    ingest::RootStatus watched;
-    watched.id = writer_->upsert_root(tree().string(), "");
-    watched.path = tree().string();
-    status_.roots.push_back(watched);
+    watch(tree());
     write(text_);
     commit(text_);
   }
@@ -58,36 +54,6 @@ class LogDownload : public ApiTest {
     run_ = writer_->commit({&batch, 1}).at(0);
   }
   std::string path() const { return "/api/v1/runs/" + std::to_string(run_) + "/log/text"; }
-
-  // An answer of which only the first piece was read.
-  http::Response begin() {
-    http::Request request;
-    request.method = "GET";
-    request.path = request.target = path();
-    http::Response response = service_->handle_request(request);
-    EXPECT_EQ(response.status, 200);
-    EXPECT_TRUE(response.stream.next);
-    return response;
-  }
-  // Nothing where it is broken off.
-  static std::optional<std::string> rest_of(const http::Response& response) {
-    std::string text;
-    try {
-      for (std::string piece = response.stream.next(); !piece.empty();
-           piece = response.stream.next()) {
-        text += piece;
-      }
-    } catch (const std::exception&) {
-      return std::nullopt;
-    }
-    return text;
-  }
-  static std::string header_of(const http::Response& response, std::string_view name) {
-    for (const auto& [key, value] : response.headers) {
-      if (key == name) return value;
-    }
-    return "";
-  }
 
   const std::string text_ = long_text();
   storage::RunId run_ = 0;
@@ -142,9 +108,9 @@ TEST_F(LogDownload, BreaksOffWhereACompressedLogTurnsOutToBeAnother) {
   std::string other = text_;
   other[text_.size() - 50] = '?';
   pack(other);
-  EXPECT_FALSE(rest_of(begin()).has_value());
+  EXPECT_FALSE(rest_of(begin(path())).has_value());
   pack(text_.substr(0, text_.size() / 2));
-  EXPECT_FALSE(rest_of(begin()).has_value());
+  EXPECT_FALSE(rest_of(begin(path())).has_value());
 }
 
 TEST_F(LogDownload, HasWhatWasReadOfACompressedLogThatIsCutOff) {
@@ -152,7 +118,7 @@ TEST_F(LogDownload, HasWhatWasReadOfACompressedLogThatIsCutOff) {
   const std::string whole = unpacking::gzipped(text_);
   const auto rest_of_first = [&](std::size_t bytes) {
     std::ofstream(file().string() + ".gz", std::ios::binary) << whole.substr(0, bytes);
-    return rest_of(begin());
+    return rest_of(begin(path()));
   };
   const auto rest = rest_of_first(whole.size() - 4);
   ASSERT_TRUE(rest.has_value()) << "behind all of its text";
@@ -196,30 +162,30 @@ TEST_F(LogDownload, OfACompressedLogWithinAPieceToo) {
 }
 
 TEST_F(LogDownload, IsNotWaitedForWhereItsFileSystemHangs) {
-  const http::Response begun = begin();
+  const http::Response begun = begin(path());
   ingest::HangingFileSystem hanging(tree().string(), ingest::HangingFileSystem::Calls::reads);
   EXPECT_THAT(get_detail(path(), {}, 503), HasSubstr("has not answered"));
   EXPECT_EQ(rest_of(begun), std::nullopt);
 }
 
 TEST_F(LogDownload, EndsWhereTheLogEndedWhenItBegan) {
-  const http::Response response = begin();
+  const http::Response response = begin(path());
   std::ofstream(file(), std::ios::app) << " and goes on\n" << text_;
   EXPECT_TRUE(rest_of(response) == text_);
   EXPECT_EQ(response.stream.size_bytes, text_.size());
 }
 
 TEST_F(LogDownload, BreaksOffWhereTheLogIsWrittenAnew) {
-  http::Response response = begin();
+  http::Response response = begin(path());
   write(text_.substr(0, 100));
   EXPECT_EQ(rest_of(response), std::nullopt) << "it became shorter";
   write(text_);
-  response = begin();
+  response = begin(path());
   write(long_text("word") + text_);
   EXPECT_EQ(rest_of(response), std::nullopt) << "it is longer, and another";
   // Whoever has a file open reads on in it.
   write(text_);
-  response = begin();
+  response = begin(path());
   std::filesystem::rename(file(), tree() / "log.old");
   write(long_text("word"));
   EXPECT_TRUE(rest_of(response) == text_);

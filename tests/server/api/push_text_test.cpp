@@ -115,20 +115,14 @@ TEST_F(Push, GivesTheWholeTextThatWasSentAlong) {
   };
   EXPECT_EQ(get(path, {}, held(with_gap)).status, 304);
   send(1);
-  http::Request request;
-  request.method = "GET";
-  request.path = request.target = path;
-  const http::Response growing = service_->handle_request(request);
+  const http::Response growing = begin(path);
   send(2);
   const http::Response whole = get(path, {}, held(with_gap));
   EXPECT_TRUE(*whole.body == text);
-  std::string begun;
-  for (auto piece = growing.stream.next(); !piece.empty(); piece = growing.stream.next()) {
-    begun += piece;
-  }
-  EXPECT_TRUE(begun == text.substr(0, gap_ends + 1'000)) << "as long as it was when it began";
+  EXPECT_TRUE(rest_of(growing) == text.substr(0, gap_ends + 1'000))
+      << "as long as it was when it began";
   // Of what is removed meanwhile nobody gets a part as if it were the whole.
-  const http::Response removed = service_->handle_request(request);
+  const http::Response removed = begin(path);
   execute_sql("DELETE FROM log_text WHERE first_byte > 0");
   EXPECT_FALSE(removed.stream.next().empty());
   EXPECT_THROW(removed.stream.next(), std::exception);

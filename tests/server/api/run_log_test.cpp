@@ -27,14 +27,6 @@ class RunLog : public ApiTest {
     run_ = writer_->commit({&batch, 1}).at(0);
   }
 
-  storage::RootId watch(const std::filesystem::path& tree) {
-    std::filesystem::create_directories(tree);
-    ingest::RootStatus watched;
-    watched.id = writer_->upsert_root(tree.string(), "");
-    watched.path = tree.string();
-    status_.roots.push_back(watched);
-    return watched.id;
-  }
   void write(const std::string& text) const {
     std::ofstream(tree_ / "log.out", std::ios::binary) << text;
   }

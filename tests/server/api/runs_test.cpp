@@ -20,13 +20,6 @@ std::vector<std::int64_t> ids(const Json& list) {
   return result;
 }
 
-std::string header_of(const http::Response& response, const std::string& name) {
-  for (const auto& [key, value] : response.headers) {
-    if (key == name) return value;
-  }
-  return "";
-}
-
 TEST_F(RunList, ShowsWhatIsStored) {
   const auto id = add_run("alpha", 1, 49, 7.5);
   const Json list = get_json("/api/v1/runs");

@@ -180,13 +180,49 @@ http::Response ApiTest::answer(http::Request& request) {
     response.body = std::make_shared<const std::string>(std::move(text));
   }
   if (wire.streamed_body) {
-    std::string text;
+    const auto text = rest_of(response);
+    EXPECT_TRUE(text) << request.path << " is broken off";
+    response.body = std::make_shared<const std::string>(text.value_or(""));
+  }
+  return response;
+}
+
+http::Response ApiTest::begin(const std::string& path) {
+  http::Request request;
+  request.method = "GET";
+  request.path = request.target = path;
+  http::Response response = service_->handle_request(request);
+  EXPECT_EQ(response.status, 200);
+  EXPECT_TRUE(response.stream.next);
+  return response;
+}
+
+std::optional<std::string> ApiTest::rest_of(const http::Response& response) {
+  std::string text;
+  try {
     for (auto piece = response.stream.next(); !piece.empty(); piece = response.stream.next()) {
       text += piece;
     }
-    response.body = std::make_shared<const std::string>(std::move(text));
+  } catch (const std::exception&) {
+    return std::nullopt;
   }
-  return response;
+  return text;
+}
+
+std::string ApiTest::header_of(const http::Response& response, std::string_view name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+storage::RootId ApiTest::watch(const std::filesystem::path& tree) {
+  std::filesystem::create_directories(tree);
+  ingest::RootStatus watched;
+  watched.id = writer_->upsert_root(tree.string(), "");
+  watched.path = tree.string();
+  status_.roots.push_back(watched);
+  return watched.id;
 }
 
 Json ApiTest::get_json(const std::string& path, const Pairs& query, int status) {

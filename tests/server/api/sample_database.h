@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,11 +41,19 @@ class ApiTest : public ::testing::Test {
   // What the server makes of the handler's answer: problem responses, 304s, bodies made late.
   http::Response answer(http::Request& request);
   http::Response get(const std::string& path, const Pairs& query = {}, const Pairs& headers = {});
+  // A streamed answer, its first piece not read yet.
+  http::Response begin(const std::string& path);
+  // What is left of it. Nothing where it is broken off.
+  static std::optional<std::string> rest_of(const http::Response& response);
+  // Empty where there is none of that name.
+  static std::string header_of(const http::Response& response, std::string_view name);
   // The body as JSON; fails the test where the status is not `status`.
   Json get_json(const std::string& path, const Pairs& query = {}, int status = 200);
   // The detail of a problem response with that status.
   std::string get_detail(const std::string& path, const Pairs& query, int status);
 
+  // A tree of logs that is there, as one that is ingested.
+  storage::RootId watch(const std::filesystem::path& tree);
   storage::RunId add_run(const std::string& experiment, std::int64_t job_id,
                          std::int64_t last_iteration, double step_time_s);
   // The run of Nemotron-4 15B BF16 on 64 H100, as its document measured it, with 50 steps; its log

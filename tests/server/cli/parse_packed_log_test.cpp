@@ -85,6 +85,28 @@ TEST(ParsePackedLog, ReadsWhatIsThereOfATornLog) {
       run_program({"parse", "--explain", "t/b.out.gz"}, {folder.path(), {}, false});
   EXPECT_EQ(named.exit_code, 0) << "as of a log that was read";
   EXPECT_THAT(named.out, HasSubstr("\nread in part " + told));
+  for (const char* const command : {"agreement", "compare"}) {
+    const ProgramRun other = run_program({command, "t/b.out.gz"}, {folder.path(), {}, false});
+    EXPECT_THAT(other.err, HasSubstr("llmb-report: read in part " + told)) << command;
+  }
+  const std::string help = run_program({"parse", "--help"}, {folder.path(), {}, false}).out;
+  EXPECT_THAT(help, HasSubstr("read_in_part: why a compressed log"));
+}
+
+TEST(ParsePackedLog, TellsWhatIsMissingOfLogsInTheOrderOfTheirPaths) {
+  const TemporaryFolder folder;
+  const std::string packed = unpacking::gzipped(nemo_log(49));
+  folder.write("t/a.out.lz4", "packed");
+  folder.write("t/b.out.gz", packed.substr(0, packed.size() - 8));
+  folder.write("t/c.out.lz4", "packed");
+  folder.write("t/sbatch_d.out", "by design");
+  const ProgramRun run = parse_json(folder, {"t"});
+  const std::size_t first = run.err.find("llmb-report: skipped t/a.out.lz4: ");
+  const std::size_t second = run.err.find("llmb-report: read in part t/b.out.gz: ");
+  const std::size_t third = run.err.find("llmb-report: skipped t/c.out.lz4: ");
+  EXPECT_LT(first, second) << run.err;
+  EXPECT_LT(second, third) << run.err;
+  EXPECT_LT(third, run.err.find("llmb-report: skipped 1 file that no training log is"));
 }
 
 // As of a plain log that was copied in part.

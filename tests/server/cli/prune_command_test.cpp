@@ -275,7 +275,8 @@ TEST_F(Prune, IsNotUndoneWhileADaemonHasTheFile) {
   const ProgramRun refused = prune({"--undo", "--root", "tree", "--yes"});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("Stop the daemon for as long as this takes"),
-                                 HasSubstr("Nothing was let in."), Not(HasSubstr("'retention'"))));
+                                 HasSubstr("What was not let in yet stays removed."),
+                                 Not(HasSubstr("'retention'"))));
   EXPECT_EQ(prune({"--undo", "--root", "tree"}).exit_code, 0) << "looking needs no lock";
 }
 

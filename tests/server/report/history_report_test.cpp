@@ -54,12 +54,15 @@ TEST(HistoryReports, TellADriftWhileItGoesOnAndWhenItEnded) {
   auto history = history_of_all(runs);
   EXPECT_THAT(text_by(write_history_table, runs, history), Not(HasSubstr("drift")));
   history.series[0].newest = NewestLevel::drifting;
-  history.series[0].drift = parser::HistoryDrift{1, 8, 5, 5.5, 1.1, 1.0137};
+  history.series[0].drift = parser::HistoryDrift{1, 8, 5, 5.5, 1.1, 1.0137, false, true};
   const std::string table = text_by(write_history_table, runs, history);
   EXPECT_THAT(table, HasSubstr("  drifts from here on, +10.00 % in all\n"));
   EXPECT_THAT(table, HasSubstr("\nThe step time drifts from run 2 on: +10.00 %, 5.0000 s to "
                                "5.5000 s, +1.370 % a run.\n"));
+  EXPECT_EQ(history_json(runs, history)["series"][0]["drift"]["goes_on"], true);
   history.series[0].drift->to = 6;
+  history.series[0].drift->goes_on = false;
+  EXPECT_EQ(history_json(runs, history)["series"][0]["drift"]["goes_on"], false);
   const std::string ended = text_by(write_history_table, runs, history);
   EXPECT_THAT(ended, HasSubstr("  drifted from here to run 7, +10.00 % in all\n"));
   EXPECT_THAT(ended, HasSubstr("\nThe step time drifted from run 2 to run 7: +10.00 %"));
@@ -73,7 +76,7 @@ TEST(HistoryReports, TellADriftWhileItGoesOnAndWhenItEnded) {
 TEST(HistoryReports, DoNotTellTheBeginningOfADriftThatIsNotKnown) {
   const auto runs = runs_with_means(5);
   auto history = history_of_all(runs);
-  history.series[0].drift = parser::HistoryDrift{1, 8, 5, 5.5, 1.1, 1.0137, true};
+  history.series[0].drift = parser::HistoryDrift{1, 8, 5, 5.5, 1.1, 1.0137, true, true};
   const std::string table = text_by(write_history_table, runs, history);
   EXPECT_THAT(table, HasSubstr("  drifts at least from here on, +10.00 %\n"));
   EXPECT_THAT(table, HasSubstr("\nThe step time drifts at least from run 2 on: +10.00 %"));

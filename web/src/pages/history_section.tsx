@@ -143,7 +143,7 @@ function levelText(series: HistorySeries, at: number): string {
   const means = mean_changes.find((one) => one.at === at);
   return [
     change && `${amountWords(change)} from here on`,
-    drift?.at === at && driftRowWords(series, drift),
+    drift?.at === at && driftRowWords(drift),
     means && `${meanAmountWords(means)} from here on`,
   ]
     .filter(Boolean)
