@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 
+#include "server/cli/default_folders.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/run_options.h"
 #include "server/report/agreement_json.h"
@@ -94,7 +95,14 @@ void write_json(const report::LogReport& report) {
   std::cout << json.dump(1, ' ', false, report::Json::error_handler_t::replace) << '\n';
 }
 
-int run_agreement(const AgreementArguments& arguments) {
+int run_agreement(AgreementArguments arguments) {
+  if (arguments.names.empty()) {
+    arguments.names = default_folders("agreement");
+    if (arguments.names.empty()) {
+      std::cerr << "llmb-report agreement: " << no_default_folder_text("a log or a folder") << '\n';
+      return kBadArguments;
+    }
+  }
   for (const std::string& name : arguments.names) {
     std::error_code error;
     if (std::filesystem::exists(name, error)) continue;
@@ -131,8 +139,11 @@ void add_agreement_command(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   add_window_option(*command, arguments->window);
-  command->add_option("names", arguments->names, "Logs and folders")
-      ->required()
+  command
+      ->add_option(
+          "names", arguments->names,
+          "Logs and folders; without any, the trees of $LLMB_WORKLOAD, else experiments and "
+          "results here")
       ->type_name("LOG|DIR");
   command->callback([arguments, &exit_code] { exit_code = run_agreement(*arguments); });
 }

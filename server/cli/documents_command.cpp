@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/cli/exit_codes.h"
 #include "server/cli/version.h"
 
 namespace llmb::cli {

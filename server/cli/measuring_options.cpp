@@ -5,11 +5,17 @@
 #include <utility>
 
 #include "server/cli/catalog_option.h"
+#include "server/cli/default_folders.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/run_options.h"
 
 namespace llmb::cli {
 namespace {
+
+bool names_nothing(const MeasuringArguments& arguments) {
+  return arguments.names.empty() && arguments.base.empty() && arguments.candidate.empty() &&
+         arguments.database.empty();
+}
 
 void check_names(const MeasuringArguments& arguments) {
   const bool has_sides = !arguments.base.empty() || !arguments.candidate.empty();
@@ -20,9 +26,6 @@ void check_names(const MeasuringArguments& arguments) {
     throw CLI::ValidationError("--base",
                                "what is compared is named by --base and --candidate, or "
                                "without them, but not both ways");
-  }
-  if (arguments.names.empty() && arguments.database.empty() && !has_sides) {
-    throw CLI::RequiredError("DIR, FILE or --db FILE");
   }
   if (arguments.database.empty()) return;
   for (const auto* const names : {&arguments.names, &arguments.base, &arguments.candidate}) {
@@ -49,7 +52,11 @@ void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
   add_without_option(command, arguments.without);
   add_include_option(command, arguments.include);
   add_catalog_option(command, arguments.catalog_file);
-  command.add_option("names", arguments.names, "Folders and logs, or run ids with --db")
+  command
+      .add_option(
+          "names", arguments.names,
+          "Folders and logs, or run ids with --db; without any, the trees of $LLMB_WORKLOAD, "
+          "else experiments and results here")
       ->type_name("DIR|FILE|ID");
 }
 
@@ -67,12 +74,20 @@ void add_gpu_count_option(CLI::App& command, parser::RunSelection& selection) {
       ->type_name("N");
 }
 
-int report_measured_runs(const CLI::App& command, const MeasuringArguments& arguments,
+int report_measured_runs(const CLI::App& command, MeasuringArguments arguments,
                          const RunsReport& report) {
   check_names(arguments);
   const auto say = [&](const std::string& message) {
     std::cerr << "llmb-report " << command.get_name() << ": " << message << '\n';
   };
+  if (names_nothing(arguments)) {
+    arguments.names = default_folders(command.get_name());
+    arguments.two_are_sides = false;  // nobody chose two
+    if (arguments.names.empty()) {
+      say(no_default_folder_text("folders, logs or --db FILE"));
+      return kBadArguments;
+    }
+  }
   const auto catalog = read_catalog(arguments.catalog_file);
   if (!catalog) {
     say(catalog.error().message);

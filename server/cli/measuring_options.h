@@ -42,10 +42,11 @@ void add_gpu_count_option(CLI::App& command, parser::RunSelection& selection);
 using RunsReport = std::function<int(const parser::Catalog& catalog, report::MeasuredRuns measured,
                                      const parser::RunMarkSet& included)>;
 
-// Measures what was asked for and hands it to `report`; gives its exit code, or says on stderr in
-// the subcommand's name why there are no runs: 2 for a bad catalog, 1 otherwise. Throws CLI::Error
-// where the arguments name no runs.
-int report_measured_runs(const CLI::App& command, const MeasuringArguments& arguments,
+// Measures what was asked for, or, where nothing is named, the default folders (default_folders.h),
+// and hands it to `report`; gives its exit code, or says on stderr in the subcommand's name why
+// there are no runs: 2 for a bad catalog or where there is nothing to read, 1 otherwise. Throws
+// CLI::Error for names that do not go together.
+int report_measured_runs(const CLI::App& command, MeasuringArguments arguments,
                          const RunsReport& report);
 
 }  // namespace llmb::cli

@@ -16,14 +16,13 @@
 
 #include "parser/catalog/catalog.h"
 #include "parser/dialect.h"
-#include "parser/layout/run_path.h"
 #include "parser/reader/log_reader.h"
 #include "parser/step_interruption.h"
 #include "parser/window.h"
 #include "server/cli/catalog_option.h"
+#include "server/cli/default_folders.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/run_options.h"
-#include "server/cli/watched_trees.h"
 #include "server/compat/shell_parser.h"
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
@@ -140,21 +139,6 @@ std::string dialect_windows() {
   return text;
 }
 
-// The trees that ingest and serve read; where no variable names one, where the shell parsers look.
-std::vector<std::string> default_folders() {
-  std::vector<std::string> notes;
-  std::vector<std::string> folders;
-  for (const ingest::RootOptions& root : choose_roots({}, notes)) folders.push_back(root.path);
-  for (const std::string& note : notes) std::cerr << "llmb-report parse: " << note << '\n';
-  // A variable names trees, and none is there: this folder is not meant.
-  if (!folders.empty() || !notes.empty()) return folders;
-  std::error_code error;
-  for (const std::string_view folder : parser::kTreeFolders) {
-    if (std::filesystem::exists(folder, error)) folders.emplace_back(folder);
-  }
-  return folders;
-}
-
 std::string check_release(const std::string& text) {
   const auto release = compat::find_release(text);
   return release ? std::string() : release.error().message;
@@ -212,10 +196,9 @@ int run_compat(const ParseArguments& arguments) {
 
 int run_parse(ParseArguments arguments) {
   if (arguments.paths.empty()) {
-    arguments.paths = default_folders();
+    arguments.paths = default_folders("parse");
     if (arguments.paths.empty()) {
-      std::cerr << "llmb-report: nothing to read: name a folder or a log, set LLMB_WORKLOAD or "
-                   "LLMB_INSTALL, or go to where 'experiments' or 'results' is\n";
+      std::cerr << "llmb-report parse: " << no_default_folder_text("a folder or a log") << '\n';
       return kFailed;
     }
   }

@@ -58,11 +58,23 @@ TEST(AgreementCommand, HasTheSampleDeviationOfOurs) {
               ContainsRegex("ours +8-9 +2 +2\\.5000 +0\\.7071 +sample"));
 }
 
+TEST(AgreementCommand, ReadsTheTreeOfTheVariableWhereNothingIsNamed) {
+  const TemporaryFolder folder;
+  folder.write("w/experiments/a.out", nemo_log(49));
+  const std::string workload = folder.path() / "w";
+  const ProgramRun run =
+      run_program({"agreement"}, {folder.path(), {{"LLMB_WORKLOAD", workload}}, false});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("25.08 to 26.05"));
+}
+
 TEST(AgreementCommand, RefusesWhatIsNotThere) {
   const TemporaryFolder folder;
   const ProgramOptions options{folder.path(), {}, false};
   EXPECT_EQ(run_program({"agreement", "none.out"}, options).exit_code, 1);
-  EXPECT_EQ(run_program({"agreement"}, options).exit_code, 2);
+  const ProgramRun nothing = run_program({"agreement"}, options);
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("set LLMB_WORKLOAD"));
   EXPECT_EQ(run_program({"agreement", "."}, options).exit_code, 1);
 }
 

@@ -62,6 +62,27 @@ class ComparingCommands : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
+// As `parse` does.
+TEST_F(ComparingCommands, ReadTheTreesOfTheVariablesWhereNothingIsNamed) {
+  folder_.write("elsewhere/note", "");
+  folder_.write("results/note", "");
+  const std::string workload = folder_.path();
+  for (const char* const command : {"compare", "scaling", "history"}) {
+    const ProgramRun named = run({command, "--format", "json", "experiments"});
+    EXPECT_EQ(named.exit_code, 0) << named.err;
+    const ProgramRun by_variable =
+        run_program({command, "--format", "json"},
+                    {folder_.path() / "elsewhere", {{"LLMB_WORKLOAD", workload}}, false});
+    EXPECT_EQ(by_variable.exit_code, 0) << by_variable.err;
+    EXPECT_EQ(replaced(by_variable.out, workload + "/", ""), named.out) << command;
+    const ProgramRun here = run({command, "--format", "json"});
+    EXPECT_EQ(here.out, named.out) << "two folders that nobody named are no sides";
+    const ProgramRun nothing = run_program({command}, {folder_.path() / "elsewhere", {}, false});
+    EXPECT_EQ(nothing.exit_code, 2);
+    EXPECT_THAT(nothing.err, HasSubstr("--db FILE, set LLMB_WORKLOAD or LLMB_INSTALL"));
+  }
+}
+
 TEST_F(ComparingCommands, CompareGroupsRepeats) {
   const ProgramRun table = run({"compare", "experiments"});
   EXPECT_EQ(table.exit_code, 0) << table.err;
@@ -442,12 +463,12 @@ TEST_F(ComparingCommands, NothingToShowIsAnExitStatusOfOne) {
 
 TEST_F(ComparingCommands, BadArgumentsAreAnExitStatusOfTwo) {
   for (const std::string command : {"compare", "scaling"}) {
-    for (const std::vector<std::string>& rest : {std::vector<std::string>{},
-                                                 {"--window", "44-11", "experiments"},
-                                                 {"--include", "slow", "experiments"},
-                                                 {"--format", "xml", "experiments"},
-                                                 {"--db", "runs.db", "x"},
-                                                 {"--db", "runs.db", "0"}}) {
+    for (const std::vector<std::string>& rest :
+         {std::vector<std::string>{"--window", "44-11", "experiments"},
+          {"--include", "slow", "experiments"},
+          {"--format", "xml", "experiments"},
+          {"--db", "runs.db", "x"},
+          {"--db", "runs.db", "0"}}) {
       std::vector<std::string> arguments = {command};
       arguments.insert(arguments.end(), rest.begin(), rest.end());
       const ProgramRun refused = run(arguments);
