@@ -1,5 +1,8 @@
 // GET /api/v1/status: how ingest is doing, from its own counters; reads no database.
 // GET /api/v1/events: the changes of runs, as server-sent events.
+#include <chrono>
+#include <cstdint>
+
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
@@ -7,6 +10,8 @@
 
 namespace llmb::api {
 namespace {
+
+constexpr std::int64_t kRecentMsMax = 60'000;
 
 Json retention_json(const ingest::RetentionStatus& status) {
   return {{"is_removing", status.is_removing},
@@ -43,9 +48,11 @@ http::Response get_status(Context& context, const http::Request& request) {
 }
 
 http::Response get_events(Context& context, const http::Request& request) {
-  const QueryParameters parameters(request, {});
+  const QueryParameters parameters(request, {"recent_ms"});
   http::Response response;
   response.events = context.options.events;
+  response.recent_events =
+      std::chrono::milliseconds(parameters.integer("recent_ms", 0, kRecentMsMax).value_or(0));
   return response;
 }
 

@@ -1,6 +1,6 @@
 #include "server/http/event_channel.h"
 
-#include <chrono>
+#include <algorithm>
 
 namespace llmb::http {
 
@@ -14,7 +14,8 @@ EventChannel::EventChannel(std::uint64_t last_id) : last_id_(last_id) {}
 
 void EventChannel::publish(std::string name, std::string data) {
   const std::lock_guard lock(mutex_);
-  events_.push_back({++last_id_, std::move(name), std::move(data)});
+  events_.push_back(
+      {++last_id_, std::move(name), std::move(data), std::chrono::steady_clock::now()});
   if (events_.size() > kKeptEvents) events_.pop_front();
   // Under the lock, so that a subscriber is gone for good once unsubscribe() returns.
   for (const auto& [subscription, wake] : subscribers_) wake();
@@ -31,6 +32,15 @@ std::vector<Event> EventChannel::events_after(std::uint64_t last_id, bool& was_r
 std::uint64_t EventChannel::last_id() const {
   const std::lock_guard lock(mutex_);
   return last_id_;
+}
+
+std::uint64_t EventChannel::last_id_before(std::chrono::steady_clock::time_point time) const {
+  const std::lock_guard lock(mutex_);
+  const auto first = std::find_if(events_.begin(), events_.end(),
+                                  [&](const Event& event) { return event.published_at >= time; });
+  const std::uint64_t id = last_id_ - static_cast<std::uint64_t>(events_.end() - first);
+  const bool may_lack_some = first == events_.begin() && events_.size() == kKeptEvents;
+  return may_lack_some ? id - 1 : id;
 }
 
 std::uint64_t EventChannel::subscribe(std::function<void()> wake) {

@@ -1,6 +1,7 @@
 // EventChannel: server-sent events from any thread to every connected browser.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -15,6 +16,7 @@ struct Event {
   std::uint64_t id = 0;  // rises by one
   std::string name;
   std::string data;  // one line of JSON
+  std::chrono::steady_clock::time_point published_at;
 };
 
 // Thread-safe. Keeps the last 1,024 events, so that a client which comes back with Last-Event-ID
@@ -34,6 +36,9 @@ class EventChannel {
   // is not of this channel: all kept events follow, and the client must load everything anew.
   std::vector<Event> events_after(std::uint64_t last_id, bool& was_reset) const;
   std::uint64_t last_id() const;
+  // Where a client begins that wants what was published since `time`. An id that is not of this
+  // channel where not all of that is kept.
+  std::uint64_t last_id_before(std::chrono::steady_clock::time_point time) const;
 
   // `wake` is called, from the publishing thread, after every publish until unsubscribed; never
   // after unsubscribe() has returned. It must not wait, nor call the channel.

@@ -73,14 +73,6 @@ class Subscription {
   std::uint64_t id_;
 };
 
-// What the client saw last; an id that is none counts as one that is not of this channel.
-std::uint64_t first_id(const Request& request, const EventChannel& channel) {
-  std::optional<std::string> text = request.header("last-event-id");
-  if (!text || text->empty()) text = request.query_value("last_event_id");
-  if (!text || text->empty()) return channel.last_id();
-  return parser::parse_number<std::uint64_t>(*text).value_or(0);
-}
-
 void append_lines(std::string& text, std::string_view field, std::string_view value) {
   std::size_t begin = 0;
   while (begin <= value.size()) {
@@ -118,11 +110,18 @@ bool has_left(Socket& socket) {
 
 }  // namespace
 
+// An id that is none counts as one that is not of this channel.
+std::uint64_t first_event_id(const Request& request, const Response& response) {
+  const auto text = request.header("last-event-id");
+  if (text && !text->empty()) return parser::parse_number<std::uint64_t>(*text).value_or(0);
+  if (response.recent_events.count() == 0) return response.events->last_id();
+  return response.events->last_id_before(std::chrono::steady_clock::now() - response.recent_events);
+}
+
 asio::awaitable<void> stream_events(Service& service, Stream& stream, ConnectionTable::Entry& entry,
-                                    EventChannel& channel, const Request& request) {
+                                    EventChannel& channel, std::uint64_t last_id) {
   Waker waker(co_await asio::this_coro::executor);
   const Subscription subscription(service, entry, channel, waker);
-  std::uint64_t last_id = first_id(request, channel);
   // The id alone, without data, lets a client that reconnects before any event go on from here.
   std::string text = fmt::format("retry: 2000\nid: {}\n\n", last_id);
   while (!service.is_stopping) {

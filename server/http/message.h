@@ -1,6 +1,7 @@
 // Request and Response: what a handler sees and gives. Knows no Beast and no Asio.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -82,6 +83,8 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers;
   // Where set, the response is a server-sent event stream of this channel, and body is unused.
   EventChannel* events = nullptr;
+  // It begins with those that were published so shortly before, but for a client that comes back.
+  std::chrono::milliseconds recent_events{0};
 };
 
 Response json_response(std::string body, int status = 200);

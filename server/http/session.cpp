@@ -260,8 +260,9 @@ asio::awaitable<bool> Session::answer() {
   if (is_event_stream && response->events != nullptr && request.method != "HEAD") {
     // Events are published on other threads; the strand keeps their wake-ups out of the writes.
     const auto executor = co_await asio::this_coro::executor;
+    const std::uint64_t last_id = first_event_id(request, *response);
     co_await asio::co_spawn(asio::make_strand(executor),
-                            stream_events(service_, stream_, entry_, *response->events, request),
+                            stream_events(service_, stream_, entry_, *response->events, last_id),
                             asio::use_awaitable);
   }
   co_return options.keep_alive;

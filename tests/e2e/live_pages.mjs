@@ -23,6 +23,28 @@ describe("live", () => {
     });
   });
 
+  test("what changes before a page's stream is open is shown, too", async () => {
+    const log = new NemoLog(daemon.tree, { gpus: 416, jobId: 60013, launchedAt: 1800000120 });
+    log.growTo(20);
+    const found = async () => (await daemon.get("/api/v1/runs?job_id=60013")).runs[0];
+    await until("its run", found);
+    await withPage(browser, `${daemon.url}/references`, {}, async (page) => {
+      let open = () => {};
+      const opened = new Promise((resolve) => (open = resolve));
+      await page.route("**/api/v1/events*", async (route) => {
+        await opened;
+        await route.continue();
+      });
+      await page.goto(`${daemon.url}/runs?q=gpus416`);
+      const progress = cells(page, "progress");
+      await until("20 of 49", async () => /^20 \/ 49/.test(await progress.innerText()));
+      log.growTo(33);
+      await until("its steps", async () => (await found()).last_iteration === 33);
+      open();
+      await until("33 of 49", async () => /^33 \/ 49/.test(await progress.innerText()));
+    });
+  });
+
   test("the end of a growing log is followed, and what is above it stays where it is", async () => {
     const log = new NemoLog(daemon.tree, { gpus: 448, jobId: 60012, launchedAt: 1800000110 });
     log.growTo(20);

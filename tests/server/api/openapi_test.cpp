@@ -386,7 +386,9 @@ TEST_F(OpenApi, BoundsNumbersAsTheyAreBounded) {
           if (other["name"] == "text") query.emplace_back("text", "x");
         }
         const auto response = get(of_first(path), query, {{"authorization", authorization}});
-        return response.body->find("Parameter '" + name + "' is") != std::string::npos;
+        // A stream has none.
+        return response.body &&
+               response.body->find("Parameter '" + name + "' is") != std::string::npos;
       };
       const auto expect_bound = [&](const Json& bound, int step) {
         const bool is_whole = schema["type"] == "integer";

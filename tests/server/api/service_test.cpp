@@ -88,6 +88,12 @@ TEST_F(Service, StreamsTheChangesOfRuns) {
   EXPECT_EQ(events[0].data, R"({"run_id":7,"kind":"superseded"})");
 }
 
+TEST_F(Service, StreamsChangesFromShortlyBeforeWhereThatIsAsked) {
+  EXPECT_EQ(get("/api/v1/events").recent_events.count(), 0);
+  EXPECT_EQ(get("/api/v1/events", {{"recent_ms", "2000"}}).recent_events.count(), 2000);
+  EXPECT_EQ(get("/api/v1/events", {{"recent_ms", "60001"}}).status, 400);
+}
+
 TEST_F(Service, NamesEveryCauseThatItIsNotReady) {
   EXPECT_EQ(get_json("/healthz")["status"], "ok");
   EXPECT_EQ(get_json("/readyz")["status"], "ready");

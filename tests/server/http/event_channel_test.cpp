@@ -34,6 +34,26 @@ TEST(EventChannel, SaysWhatIsLost) {
   EXPECT_FALSE(was_reset);
 }
 
+TEST(EventChannel, SaysWhereATimeBegins) {
+  EventChannel channel(10);
+  const auto long_ago = std::chrono::steady_clock::now() - std::chrono::hours(1);
+  EXPECT_EQ(channel.last_id_before(long_ago), 10U);
+  channel.publish("run", "1");
+  const auto between = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() == between) continue;
+  channel.publish("run", "2");
+  EXPECT_EQ(channel.last_id_before(long_ago), 10U);
+  EXPECT_EQ(channel.last_id_before(std::chrono::steady_clock::now() + std::chrono::hours(1)), 12U);
+  bool was_reset = true;
+  const auto since = channel.events_after(channel.last_id_before(between), was_reset);
+  EXPECT_FALSE(was_reset);
+  ASSERT_FALSE(since.empty());
+  EXPECT_EQ(since.back().data, "2");
+  for (std::size_t i = 0; i < EventChannel::kKeptEvents; ++i) channel.publish("run", "");
+  channel.events_after(channel.last_id_before(long_ago), was_reset);
+  EXPECT_TRUE(was_reset) << "older ones of that time are not kept";
+}
+
 TEST(EventChannel, ResetsAClientOfAnEarlierLife) {
   EventChannel channel(1000);
   bool was_reset = false;

@@ -63,9 +63,10 @@ class TestServer {
       response.make_body = []() -> Body { throw std::runtime_error("a secret of the database"); };
       return response;
     });
-    router.add("GET", "/events", [this](const Request&) {
+    router.add("GET", "/events", [this](const Request& request) {
       Response response;
       response.events = &channel;
+      if (request.query_value("recent")) response.recent_events = std::chrono::hours(1);
       return response;
     });
     server.start();

@@ -1,7 +1,7 @@
 // The stream of changes that the whole page listens to. The browser reconnects a stream that broke;
 // one that the server refused is opened anew here, more and more slowly.
 import { signal } from "@preact/signals";
-import { openStream } from "./shared_stream";
+import { kRecentMs, openStream } from "./shared_stream";
 import type { JobChange, RunChange } from "./types";
 
 export type Connection = "connecting" | "live" | "lost";
@@ -23,7 +23,7 @@ export interface Stream {
 const kClosed = 2;
 const kRetryMinMs = 1_000;
 const kRetryMaxMs = 30_000;
-const kSoonMs = 1_000; // what changed between a page's first questions and its stream may be missed
+const kSoonMs = kRecentMs / 2; // after which the stream's beginning may lack what was missed
 
 export class Live {
   readonly connection = signal<Connection>("connecting");

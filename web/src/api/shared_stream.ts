@@ -120,8 +120,12 @@ export class SharedStream implements Stream {
 
 const kName = "llmb-report events";
 
+// A stream begins with what changed so shortly before: the page's first questions were answered
+// before it was there.
+export const kRecentMs = 2_000;
+
 export function openStream(): Stream {
-  const open = () => new EventSource("/api/v1/events");
+  const open = () => new EventSource(`/api/v1/events?recent_ms=${kRecentMs}`);
   if (!("locks" in navigator) || typeof BroadcastChannel === "undefined") return open();
   return new SharedStream({
     open,
