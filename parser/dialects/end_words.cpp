@@ -83,9 +83,10 @@ bool tells_of_success(std::string_view text) {
   if (text.find("successfully") != std::string_view::npos) return true;
   constexpr auto kDone =
       std::to_array<std::string_view>({"finished", "completed", "complete", "done"});
-  // "Training container on algo-4 done": whatever ended in it.
-  const bool is_of_container = text.find("container") != std::string_view::npos;
-  return !is_of_container && holds_one_as_a_word(text, kDone) && holds_one_as_a_word(text, kWhat);
+  // "Training container on algo-4 done", "training stage done": whatever ended in it.
+  constexpr auto kAround = std::to_array<std::string_view>({"container", "training stage"});
+  return !holds_one_of(text, kAround) && holds_one_as_a_word(text, kDone) &&
+         holds_one_as_a_word(text, kWhat);
 }
 
 // `text`: in lower case.

@@ -294,7 +294,7 @@ inline constexpr std::array kAtPlaces = {
             R"((?:Value|Assertion|Runtime|EOF|OS|IO|Overflow|Lookup|)"
             R"(Unicode\w*)Error|Exception|StopIteration|error)",
             R"(\btensors?\b|\bshapes?\b|dimension|\bdtype|same device|broadcast|stack expects|)"
-            R"(worker \(pid|exited unexpectedly)"},
+            R"(expected sequence of length|worker \(pid|exited unexpectedly)"},
     AtPlace{ProgramPlace::checkpoint, "checkpoint_unreadable",
             R"((?:Value|Assertion|Runtime|Type|Key|Attribute|Index|EOF|OS|IO|JSONDecode|)"
             R"(FileNotFound)Error|Exception)",

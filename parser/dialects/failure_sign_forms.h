@@ -67,6 +67,11 @@ constexpr FailureSign by_number(std::string_view literal,
   return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
 }
 
+// "[chain] attempt 2", "[run.sh] attempt B (2026-10-08 20:33) resume=none": of a script that labels
+// its lines. A call that is tried again says more, or another thing: "[s3] attempt 2 (timeout)".
+inline constexpr std::string_view kLabelledAttempt =
+    R"(^\[[\w.-]+\] attempt (?:\d+|[A-Z])(?:$| \(\d{4}-\d\d-\d\d))";
+
 // "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---", "::: attempt a2 ::", "#### submit 2 (…)
 // ####", "attempt 2 (sleep 60) ..."; not "==> attempt 2 failed (exit 1)", nor "attempt 1: srun:
 // error: …", which labels a line, nor "-- launch 8 core dump writers".

@@ -56,6 +56,7 @@ constexpr std::array kSignsOfRuns = {
     failure(kRestarted, "Restored on ", R"(\bRestored on \S+ from checkpoint)"),
     // A script's banner, and a supervisor's: "run #2 of 4".
     by_line("attempt ", cause_of_banner),
+    failure(kRestarted, "] attempt ", kLabelledAttempt),
     // "attempt=1 t=2025-10-01T20:40:11 (micro batch 1)", of a script that stamps its attempts.
     failure(kRestarted, "attempt=", R"(^attempt=\d+ t=[-0-9T:Z]+(?: \(.*\))?$)"),
     // The same without a stamp, and "try 2:": the first such line begins nothing anew.
@@ -157,6 +158,9 @@ constexpr std::array kSignsOfOne = {
     failure("srun_launch_error", "task_prolog can not be executed"),
     failure("srun_launch_error", "TaskProlog", R"((?i)TaskProlog.*(?:fail|error|exit))"),
     failure("srun_launch_error", "ask launch failed"),
+    // Not "… Job/step already completing or completed".
+    failure("srun_launch_error", "Unable to create step for job ",
+            R"(error: Unable to create step for job \d+: (?:More|Re[a-z]+ed|Memory|Invalid))"),
     failure("srun_launch_error", " launch failed: ", R"(srun: error: task)"),
     failure("preempted", "DUE TO PREEMPTION"),
     failure("preempted", "DUE TO JOB REQUEUE"),
@@ -284,7 +288,7 @@ constexpr std::array kSignsOfOne = {
     failure("gpu_hardware_error", "Session is failing", R"(session error)"),
     failure("cuda_error", "no kernel image is available"),
     failure("gpu_unavailable", "rror 802", R"((?i)error 802\b)"),
-    in_error("gpu_unavailable", "driver on your system is too old"),
+    failure("gpu_unavailable", "driver on your system is too old (found version"),
     in_error("gpu_unavailable", "setup doesn't support bf16/gpu"),
     failure("gpu_unavailable", "abric manager",
             R"((?i)fabric manager.*(?:not|fail|error|stopped|inactive))"),
@@ -345,6 +349,7 @@ constexpr std::array kSignsOfOne = {
     failure("nan_loss", "NaN loss", R"((?i)\b(?:abort|stop|exit|terminat|end)\w* .{0,40}NaN loss)"),
     // Of Lightning's EarlyStopping.
     failure("nan_loss", " is not finite. Previous best value", R"(loss\S* = \S+ is not finite)"),
+    failure("nan_loss", "oss is not finite", R"((?i)abort|stop|exit|halt|fatal|error|giving up)"),
     failure("nan_loss", "oss became ", R"((?i)oss became (?:nan|inf|non-finite))"),
     failure("nan_loss", "oss is nan", R"((?i)error|fatal|abort|stop|exit|diverge|giv(?:e|ing) up)"),
     in_error("nan_gradient", "The total norm of order ", R"(non-finite)"),

@@ -24,6 +24,7 @@ inline constexpr std::array kSignsOfFiles = {
     failure("file_limit", "hread creation failed"),
     failure("file_limit", "pthread_create", R"(pthread_create\b.*(?:fail|: Resource temporarily))"),
     failure("file_system_error", "Stale file handle"),
+    failure("nccl_system_error", "Transport endpoint is not connected", "NCCL WARN"),
     failure("file_system_error", "Transport endpoint is not connected"),
     failure("file_system_error", "LustreError: "),
     // Of the kernel, which reads the disk no more.

@@ -139,7 +139,8 @@ constexpr auto kEnds = std::to_array<std::string_view>(
 // none.
 constexpr auto kLastWords = std::to_array<std::string_view>(
     {"RankMonitorServer", "RankMonServer", " death signal, shutting down",
-     "Unexpected error from cudaGetDeviceCount()", "The TPU is already in use by process "});
+     "Unexpected error from cudaGetDeviceCount()",
+     "driver on your system is too old (found version", "The TPU is already in use by process "});
 
 // That something failed, after others said why, or before they do.
 constexpr auto kReasonless = std::to_array<std::string_view>(
@@ -276,6 +277,19 @@ bool sums_up_attempts(std::string_view line) {
   return text.find("ttempt 2: ") != std::string_view::npos;
 }
 
+// "operator: previous generation (gen 11) ended: RuntimeError: …", "first submission 1480007 ended
+// in 4 s: srun: error: …".
+bool says_how_an_earlier_one_ended(std::string_view line) {
+  constexpr auto kEarlier =
+      std::to_array<std::string_view>({"revious ", "arlier ", "rior ", "irst "});
+  static const RE2 ended(
+      R"(\b(?:[Pp]revious|[Ee]arlier|[Pp]rior|[Ff]irst) )"
+      R"((?:submission|generation|start|launch|incarnation|allocation|run|job)\b.{0,40}?)"
+      R"(\b(?:ended|died|failed|exited|crashed|aborted|terminated|was (?:killed|cancelled))\b)");
+  return holds_one_of(line, kEarlier) &&
+         RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), ended);
+}
+
 // "brigadier: yesterday: srun: error: …", "<-- of 3 days ago, before the update": somebody's own
 // note. A path may hold the word, and an exception may say how old a file is.
 bool is_dated_back(std::string_view line) {
@@ -296,7 +310,8 @@ bool is_last_word(std::string_view line) {
 }
 
 bool tells_of_an_earlier_run(std::string_view line) {
-  return holds_one_of(line, kOfEarlierRuns) || sums_up_attempts(line) || is_dated_back(line);
+  return holds_one_of(line, kOfEarlierRuns) || says_how_an_earlier_one_ended(line) ||
+         sums_up_attempts(line) || is_dated_back(line);
 }
 
 bool tells_that_it_goes_on(std::string_view line) {

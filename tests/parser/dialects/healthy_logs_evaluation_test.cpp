@@ -75,6 +75,8 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_mixed_sites", 5},
     {"healthy_moe_and_long_context", 3},
     {"healthy_spot_kubernetes", 7},
+    {"healthy_long_pretraining", 8},
+    {"healthy_university_centre", 2},
     {"healthy_operated_and_other", 0},
     // Their lines no dialect knows.
     {"healthy_home_made_trainers", 19},

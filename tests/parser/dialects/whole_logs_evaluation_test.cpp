@@ -112,6 +112,8 @@ constexpr LabelledSet kSets[] = {
     {"mixed_sites", 97, 97, 87},
     {"moe_and_long_context", 95, 97, 85},
     {"spot_kubernetes", 95, 95, 80},
+    {"long_pretraining", 97, 97, 90},
+    {"university_centre", 100, 100, 85},
 };
 
 // As printed, with what stands before it: a stamp, a rank, a pod's name.
