@@ -84,8 +84,9 @@ bool tells_of_success(std::string_view text) {
   constexpr auto kDone =
       std::to_array<std::string_view>({"finished", "completed", "complete", "done"});
   // "Training container on algo-4 done", "training stage done": whatever ended in it.
-  constexpr auto kAround = std::to_array<std::string_view>({"container", "training stage"});
-  return !holds_one_of(text, kAround) && holds_one_as_a_word(text, kDone) &&
+  constexpr auto kAround =
+      std::to_array<std::string_view>({"container", "containers", "training stage"});
+  return !holds_one_as_a_word(text, kAround) && holds_one_as_a_word(text, kDone) &&
          holds_one_as_a_word(text, kWhat);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "parser/dialects/exception_cause.h"
 #include "parser/dialects/leading_share.h"
 #include "parser/foundation/text.h"
 #include "parser/lines/line_prefix.h"
@@ -139,8 +140,7 @@ constexpr auto kEnds = std::to_array<std::string_view>(
 // none.
 constexpr auto kLastWords = std::to_array<std::string_view>(
     {"RankMonitorServer", "RankMonServer", " death signal, shutting down",
-     "Unexpected error from cudaGetDeviceCount()",
-     "driver on your system is too old (found version", "The TPU is already in use by process "});
+     "Unexpected error from cudaGetDeviceCount()", "The TPU is already in use by process "});
 
 // That something failed, after others said why, or before they do.
 constexpr auto kReasonless = std::to_array<std::string_view>(
@@ -278,15 +278,15 @@ bool sums_up_attempts(std::string_view line) {
 }
 
 // "operator: previous generation (gen 11) ended: RuntimeError: …", "first submission 1480007 ended
-// in 4 s: srun: error: …".
+// in 4 s: srun: error: …"; not of a first start or run, which may be this one's.
 bool says_how_an_earlier_one_ended(std::string_view line) {
   constexpr auto kEarlier =
       std::to_array<std::string_view>({"revious ", "arlier ", "rior ", "irst "});
   static const RE2 ended(
-      R"(\b(?:[Pp]revious|[Ee]arlier|[Pp]rior|[Ff]irst) )"
-      R"((?:submission|generation|start|launch|incarnation|allocation|run|job)\b.{0,40}?)"
+      R"(\b(?:(?:[Pp]revious|[Ee]arlier|[Pp]rior) (?:generation|start|launch|incarnation|run)|)"
+      R"((?:[Ee]arlier|[Pp]rior|[Ff]irst) (?:submission|allocation|job))\b[^:]{0,40}?)"
       R"(\b(?:ended|died|failed|exited|crashed|aborted|terminated|was (?:killed|cancelled))\b)");
-  return holds_one_of(line, kEarlier) &&
+  return holds_one_of(line, kEarlier) && !holds_one_of(line, kGivesUp) && !is_exception(line) &&
          RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), ended);
 }
 

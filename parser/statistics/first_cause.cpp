@@ -225,12 +225,24 @@ bool tells_of_a_wait(const LogEvent& failure) {
          (failure.steps_before > 0 && is_of_collectives(failure));
 }
 
-// "WARNING saver-thread: … Disk quota exceeded": what may keep a rank from coming.
+// "WARNING saver-thread: … Disk quota exceeded", "UserWarning: CUDA initialization: The NVIDIA
+// driver on your system is too old": what may keep a rank from coming, or a program from its GPUs.
 bool warns_of_what_may_stop(const LogEvent& failure) {
-  constexpr std::array<std::string_view, 3> kReasons = {"disk_full_or_quota", "file_system_error",
-                                                        "gpu_hardware_error"};
+  constexpr std::array<std::string_view, 4> kReasons = {"disk_full_or_quota", "file_system_error",
+                                                        "gpu_hardware_error", "gpu_unavailable"};
   return std::find(kReasons.begin(), kReasons.end(), failure.cause) != kReasons.end() &&
          depth_of(failure) == CauseDepth::survivable;
+}
+
+// Of who asks for a device where a driver was said to be too old: there is none.
+bool lacks_devices(const LogEvent& failure) {
+  return failure.cause == "gpu_unavailable" ||
+         holds_any(failure.line, {"number of available GPUs", "invalid device ordinal",
+                                  "CUDA is not available", "torch.cuda.is_available()"});
+}
+
+bool follows_from_warning(const LogEvent& failure, const LogEvent& warned) {
+  return warned.cause == "gpu_unavailable" ? lacks_devices(failure) : tells_of_a_wait(failure);
 }
 
 // Of a script that looks for what the run should have left behind.
@@ -410,7 +422,9 @@ void FirstCause::offer(const LogEvent& failure) {
   const bool was_warned = warned_ != nullptr && warned_->steps_before == failure.steps_before;
   const bool explains_more =
       chosen_ == warned_ && depth_ < CauseDepth::survivable && is_of_collectives(failure);
-  chosen_ = was_warned && (tells_of_a_wait(failure) || explains_more) ? warned_ : &failure;
+  const bool is_of_warned =
+      was_warned && (follows_from_warning(failure, *warned_) || explains_more);
+  chosen_ = is_of_warned ? warned_ : &failure;
   depth_ = depth;
 }
 

@@ -48,7 +48,7 @@ class FirstCause {
   const LogEvent* of_earlier_attempts_ = nullptr;
   const LogEvent* chosen_ = nullptr;
   const LogEvent* first_end_ = nullptr;  // that a launcher or a scheduler told
-  const LogEvent* warned_ = nullptr;     // the newest warning of what may keep a rank from coming
+  const LogEvent* warned_ = nullptr;     // the newest warning of what may stop a rank
   bool was_torn_down_ = false;           // by the scheduler, after what is chosen
   CauseDepth depth_ = CauseDepth::none;
   bool was_restarted_ = false;

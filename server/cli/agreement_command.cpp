@@ -140,10 +140,9 @@ void add_agreement_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   add_window_option(*command, arguments->window);
   command
-      ->add_option(
-          "names", arguments->names,
-          "Logs and folders; without any, the trees of $LLMB_WORKLOAD, else experiments and "
-          "results here")
+      ->add_option("names", arguments->names,
+                   "Logs and folders; without any, those that 'parse' reads without a PATH "
+                   "($LLMB_WORKLOAD)")
       ->type_name("LOG|DIR");
   command->callback([arguments, &exit_code] { exit_code = run_agreement(*arguments); });
 }

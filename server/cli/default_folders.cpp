@@ -28,8 +28,8 @@ std::vector<std::string> default_folders(std::string_view command) {
 
 std::string no_default_folder_text(std::string_view what) {
   return fmt::format(
-      "nothing to read: name {}, set LLMB_WORKLOAD or LLMB_INSTALL, or go to where 'experiments' "
-      "or 'results' is",
+      "nothing to read: name {}, set LLMB_WORKLOAD or LLMB_INSTALL to where logs are, or, with "
+      "neither, go to where 'experiments' or 'results' is",
       what);
 }
 

@@ -55,8 +55,8 @@ void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
   command
       .add_option(
           "names", arguments.names,
-          "Folders and logs, or run ids with --db; without any, the trees of $LLMB_WORKLOAD, "
-          "else experiments and results here")
+          "Folders and logs, or run ids with --db; where nothing says what, the folders that "
+          "'parse' reads without a PATH ($LLMB_WORKLOAD)")
       ->type_name("DIR|FILE|ID");
 }
 

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 
+#include "parser/layout/run_path.h"
 #include "server/ingest/abandoned_call.h"
 
 namespace llmb::cli {
@@ -59,7 +61,7 @@ struct PlacedRoot {
 // The root, and what links in it lead elsewhere to.
 std::vector<PlacedRoot> root_with_links(const ingest::RootOptions& root) {
   std::vector<PlacedRoot> all = {{root, resolved(root.path)}};
-  for (const char* folder : {"experiments", "results"}) {
+  for (const std::string_view folder : parser::kTreeFolders) {
     const fs::path inside = fs::path(root.path) / folder;
     std::error_code error;
     if (fs::is_symlink(inside, error) && fs::is_directory(inside, error)) {

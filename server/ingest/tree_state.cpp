@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "parser/layout/run_path.h"
 #include "server/ingest/open_log.h"
 #include "server/ingest/packed_form.h"
 #include "server/unpacking/packing.h"

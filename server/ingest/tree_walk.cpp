@@ -11,6 +11,8 @@
 #include <optional>
 #include <system_error>
 
+#include "parser/layout/run_path.h"
+
 namespace llmb::ingest {
 namespace {
 

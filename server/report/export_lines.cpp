@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -27,6 +28,9 @@ void set_known(Json& json, std::string_view name, const T& value) {
   } else {
     json[std::string(name)] = value;
   }
+}
+void set_known(Json& json, std::string_view name, const std::string& text) {
+  if (!text.empty()) json[std::string(name)] = text;
 }
 template <typename T>
 void set_known(Json& json, std::string_view name, const std::optional<T>& value) {

@@ -92,11 +92,6 @@ LogFile log_file(const std::string& path, bool is_named) {
           config_folders_of(path)};
 }
 
-// A link of that name in a root leads to what the root is for, as for ingest (watched_trees.h).
-bool is_tree_of_root(std::string_view name) {
-  return name == "experiments" || name == "results";
-}
-
 // Shared by the threads that walk: a folder's entries take longer to get than to look at.
 class FoldersToRead {
  public:
@@ -250,7 +245,8 @@ class Walker {
     const bool is_folder = stat(path.c_str(), &target) == 0 && S_ISDIR(target.st_mode);
     const std::filesystem::path as_path(path);
     const bool is_in_root = !root_.empty() && as_path.parent_path() == without_slash(root_);
-    if (is_folder && is_in_root && is_tree_of_root(as_path.filename().string())) {
+    // A link of that name in a root leads to what the root is for, as for ingest (watched_trees.h).
+    if (is_folder && is_in_root && parser::is_tree_folder(as_path.filename().string())) {
       pending_.push_back({path, layout_path + "/", true});
       return;
     }
@@ -318,9 +314,10 @@ void leave_out_known(const std::string& path, std::set<std::string>& places, Fou
   if (error) return;
   // The links that are followed lead elsewhere.
   std::map<std::string, fs::path, std::less<>> linked;
-  for (const char* const name : {"experiments", "results"}) {
+  for (const std::string_view name : parser::kTreeFolders) {
     const fs::path inside = fs::path(path) / name;
-    if (fs::is_symlink(inside, error)) linked[name] = fs::weakly_canonical(inside, error);
+    if (fs::is_symlink(inside, error))
+      linked[std::string(name)] = fs::weakly_canonical(inside, error);
   }
   std::erase_if(found.logs, [&](const LogFile& log) {
     std::string_view below = std::string_view(log.path).substr(path.size());

@@ -1,4 +1,4 @@
-// Tells on stderr what of the logs that were named was not read, or not to its end.
+// What of the logs that were named was not read, or not to its end.
 #pragma once
 
 #include <iosfwd>

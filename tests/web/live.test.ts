@@ -81,6 +81,14 @@ test("a stream that opens late, or only after it broke, has missed what came bef
   broken.timers[0]?.action();
   broken.streams[1]?.emit("open");
   assert.deepEqual(broken.heard, ["reset"]);
+  // Loaded in a tab that nobody saw, or put away before its stream was open.
+  const seen = liveWithFakes();
+  seen.live.start();
+  seen.live.stop();
+  seen.clock.nowMs = 600_000;
+  seen.live.start();
+  seen.streams[1]?.emit("open");
+  assert.deepEqual(seen.heard, ["reset"]);
   const soon = liveWithFakes();
   soon.live.start();
   soon.streams[0]?.emit("open");

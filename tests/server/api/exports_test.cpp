@@ -143,6 +143,7 @@ TEST_F(Exports, TellNaNAndInfinityFromWhatWasNotPrinted) {
   batch.samples[0].loss = -std::numeric_limits<double>::quiet_NaN();
   batch.samples[1].loss = std::numeric_limits<double>::infinity();
   batch.samples[2].loss.reset();
+  batch.samples[2].logged_at.clear();
   const auto id = std::to_string(writer_->commit({&batch, 1}).at(0));
   const auto csv = lines_of(get("/api/v1/runs/" + id + "/steps.csv"));
   ASSERT_EQ(csv.size(), 4U);
@@ -156,7 +157,9 @@ TEST_F(Exports, TellNaNAndInfinityFromWhatWasNotPrinted) {
     ASSERT_TRUE(step.contains("loss")) << lines[i];
     EXPECT_TRUE(step["loss"].is_null()) << lines[i];
   }
+  EXPECT_TRUE(Json::parse(lines[0]).contains("logged_at")) << lines[0];
   EXPECT_FALSE(Json::parse(lines[2]).contains("loss")) << lines[2];
+  EXPECT_FALSE(Json::parse(lines[2]).contains("logged_at")) << lines[2];
 }
 
 }  // namespace

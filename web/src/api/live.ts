@@ -30,7 +30,7 @@ export class Live {
   private listeners = new Set<LiveListener>();
   private stream: Stream | null = null;
   private retryMs = kRetryMinMs;
-  private startedAtMs = 0;
+  private readonly beganAtMs: number; // when the page asked its first questions
   private hasMissed = false; // of the changes: the stream was open before, or broke
 
   constructor(
@@ -39,7 +39,9 @@ export class Live {
       setTimeout(action, delayMs);
     },
     private readonly clock: () => number = () => performance.now(),
-  ) {}
+  ) {
+    this.beganAtMs = clock();
+  }
 
   listen(listener: LiveListener): () => void {
     this.listeners.add(listener);
@@ -50,12 +52,11 @@ export class Live {
     this.stop();
     const stream = this.open();
     this.stream = stream;
-    this.startedAtMs = this.clock();
     stream.addEventListener("open", () => {
       this.connection.value = "live";
       this.retryMs = kRetryMinMs;
       // Last-Event-ID is no help where no event had come yet, or the server is another one.
-      if (this.hasMissed || this.clock() - this.startedAtMs > kSoonMs) this.reset();
+      if (this.hasMissed || this.clock() - this.beganAtMs > kSoonMs) this.reset();
       this.hasMissed = true;
     });
     stream.addEventListener("run", (event) => {

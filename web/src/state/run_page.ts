@@ -41,6 +41,8 @@ export class RunPageStore implements LiveListener {
   private window = "";
   private shownWindow = ""; // that the statistics are of
   private requests = new AbortController();
+  private asked = 0; // times
+  private shown = 0; // the last of them whose answer is shown
   private readonly refreshes = new Coalescer(kRefreshEveryMs, () => this.refresh());
 
   constructor(readonly id: number) {}
@@ -62,6 +64,7 @@ export class RunPageStore implements LiveListener {
 
   async refresh(): Promise<void> {
     const { signal: abort } = this.requests;
+    const turn = ++this.asked;
     try {
       const [run, steps] = await Promise.all([
         fetchRun(this.id, abort),
@@ -70,6 +73,8 @@ export class RunPageStore implements LiveListener {
       ]);
       const insight = run.step_count > 0 ? await fetchInsight(this.id, abort) : null;
       const checkpoints = run.checkpoint_count > 0 ? await fetchCheckpoints(this.id, abort) : null;
+      if (turn < this.shown) return; // an answer to a later question was here before
+      this.shown = turn;
       batch(() => {
         this.run.value = run;
         this.steps.value = steps;
