@@ -97,11 +97,8 @@ void write_json(const report::LogReport& report) {
 
 int run_agreement(AgreementArguments arguments) {
   if (arguments.names.empty()) {
-    arguments.names = default_folders("agreement");
-    if (arguments.names.empty()) {
-      std::cerr << "llmb-report agreement: " << no_default_folder_text("a log or a folder") << '\n';
-      return kBadArguments;
-    }
+    arguments.names = default_folders("agreement", "a log or a folder");
+    if (arguments.names.empty()) return kBadArguments;
   }
   for (const std::string& name : arguments.names) {
     std::error_code error;

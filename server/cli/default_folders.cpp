@@ -1,7 +1,5 @@
 #include "server/cli/default_folders.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <iostream>
 
@@ -10,27 +8,26 @@
 
 namespace llmb::cli {
 
-std::vector<std::string> default_folders(std::string_view command) {
+std::vector<std::string> default_folders(std::string_view command, std::string_view what) {
   std::vector<std::string> notes;
   std::vector<std::string> folders;
   for (const ingest::RootOptions& root : choose_roots({}, notes)) folders.push_back(root.path);
   for (const std::string& note : notes) {
     std::cerr << "llmb-report " << command << ": " << note << '\n';
   }
-  // A variable names trees, and none is there: this folder is not meant.
-  if (!folders.empty() || !notes.empty()) return folders;
-  std::error_code error;
-  for (const std::string_view folder : parser::kTreeFolders) {
-    if (std::filesystem::exists(folder, error)) folders.emplace_back(folder);
+  // Where a variable names trees, and none is there, this folder is not meant.
+  if (folders.empty() && notes.empty()) {
+    std::error_code error;
+    for (const std::string_view folder : parser::kTreeFolders) {
+      if (std::filesystem::exists(folder, error)) folders.emplace_back(folder);
+    }
+  }
+  if (folders.empty()) {
+    std::cerr << "llmb-report " << command << ": nothing to read: name " << what
+              << ", set LLMB_WORKLOAD or LLMB_INSTALL to where logs are, or, with neither, go to "
+                 "where 'experiments' or 'results' is\n";
   }
   return folders;
-}
-
-std::string no_default_folder_text(std::string_view what) {
-  return fmt::format(
-      "nothing to read: name {}, set LLMB_WORKLOAD or LLMB_INSTALL to where logs are, or, with "
-      "neither, go to where 'experiments' or 'results' is",
-      what);
 }
 
 }  // namespace llmb::cli

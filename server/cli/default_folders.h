@@ -9,10 +9,7 @@ namespace llmb::cli {
 
 // The trees that ingest and serve read; where no variable names one, where the shell parsers look:
 // `experiments` and `results` here. What a variable names in vain is said on stderr, in `command`'s
-// name.
-std::vector<std::string> default_folders(std::string_view command);
-
-// Why there are none, and what to do. `what`: what can be named, "a folder or a log".
-std::string no_default_folder_text(std::string_view what);
+// name, and so is what to do where there are none: `what` can be named, "a folder or a log".
+std::vector<std::string> default_folders(std::string_view command, std::string_view what);
 
 }  // namespace llmb::cli

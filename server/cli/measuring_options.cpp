@@ -81,12 +81,9 @@ int report_measured_runs(const CLI::App& command, MeasuringArguments arguments,
     std::cerr << "llmb-report " << command.get_name() << ": " << message << '\n';
   };
   if (names_nothing(arguments)) {
-    arguments.names = default_folders(command.get_name());
+    arguments.names = default_folders(command.get_name(), "folders, logs or --db FILE");
     arguments.two_are_sides = false;  // nobody chose two
-    if (arguments.names.empty()) {
-      say(no_default_folder_text("folders, logs or --db FILE"));
-      return kBadArguments;
-    }
+    if (arguments.names.empty()) return kBadArguments;
   }
   const auto catalog = read_catalog(arguments.catalog_file);
   if (!catalog) {

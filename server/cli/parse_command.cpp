@@ -196,11 +196,8 @@ int run_compat(const ParseArguments& arguments) {
 
 int run_parse(ParseArguments arguments) {
   if (arguments.paths.empty()) {
-    arguments.paths = default_folders("parse");
-    if (arguments.paths.empty()) {
-      std::cerr << "llmb-report parse: " << no_default_folder_text("a folder or a log") << '\n';
-      return kFailed;
-    }
+    arguments.paths = default_folders("parse", "a folder or a log");
+    if (arguments.paths.empty()) return kFailed;
   }
   report::ParsingOptions options;
   if (!arguments.window.empty()) {

@@ -21,7 +21,8 @@ void tell_skipped(const LogReport& report, std::ostream& out) {
     told.emplace_back(file.path, fmt::format("skipped {}: {}", file.path, file.reason));
   }
   for (const ReportedRun& run : report.runs) {
-    if (!run.flaw.empty()) told.emplace_back(run.path, partly_read_text(run));
+    std::string text = partly_read_text(run);
+    if (!text.empty()) told.emplace_back(run.path, std::move(text));
   }
   std::ranges::stable_sort(told, {}, [](const auto& entry) { return entry.first; });
   for (const auto& entry : told) out << "llmb-report: " << entry.second << '\n';
