@@ -187,12 +187,15 @@ asio::awaitable<bool> Session::write(const WireResponse& wire) {
 asio::awaitable<std::string> Session::read_stream(StreamedBody& body, std::string& problem) {
   std::string bytes;
   entry_.enter(Phase::handling);
-  try {
-    const bool is_taken = co_await run_on(service_.streaming_pool(), [&] { bytes = body.next(); });
-    if (!is_taken) problem = "the server stops";
-  } catch (const std::exception& error) {
-    problem = error.what();
-  }
+  // What is thrown stays on the pool's thread: the session needs its words alone.
+  const bool is_taken = co_await run_on(service_.streaming_pool(), [&] {
+    try {
+      bytes = body.next();
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+  });
+  if (!is_taken) problem = "the server stops";
   co_return bytes;
 }
 
