@@ -38,7 +38,7 @@ bool names_a_status(std::string_view text) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"code", "exit", "rc", "returned", "status", "exited with", "exits with", "ended with",
        "finished with", "completed with"});
-  const std::size_t end = text.find_last_not_of(" =:");
+  const std::size_t end = text.find_last_not_of(" =:\"'");
   text = text.substr(0, end == std::string_view::npos ? 0 : end + 1);
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
     if (!text.ends_with(name)) return false;
@@ -47,11 +47,11 @@ bool names_a_status(std::string_view text) {
   });
 }
 
-// "exit code 0", "rc=0", "returned 0", "exited with 0"; not "returned 0.3".
+// "exit code 0", "rc=0", "\"rc\":0", "returned 0", "exited with 0"; not "returned 0.3".
 bool tells_of_status_0(std::string_view text) {
   for (std::size_t at = text.find('0'); at != std::string_view::npos; at = text.find('0', at + 1)) {
     constexpr std::string_view kBefore = " =:";
-    constexpr std::string_view kBehind = " ,;.)'\"";
+    constexpr std::string_view kBehind = " ,;.)}'\"";
     if (at == 0 || kBefore.find(text[at - 1]) == std::string_view::npos) continue;
     const std::string_view rest = text.substr(at + 1);
     const bool is_whole = rest.empty() || kBehind.find(rest.front()) != std::string_view::npos;

@@ -30,7 +30,8 @@ inline constexpr std::array kSignsOfFiles = {
     // Of the kernel, which reads the disk no more.
     failure("file_system_error", ": Detected aborted journal"),
     failure("file_system_error", "xfs_do_force_shutdown"),
-    in_error("nccl_system_error", "Input/output error", R"(NCCL WARN NET/)"),
+    in_error("nccl_system_error", "Input/output error",
+             R"(NCCL WARN NET/|(?:^|[ :])NET/(?:IB|OFI|Socket|UCX)\b)"),
     in_error("file_system_error", "Input/output error",
              R"((?i)error\b.*Input/output error|failed)"),
     in_error("file_system_error", " cannot be opened", kErrorOfFile),

@@ -48,6 +48,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("nccl_timeout", "Termination timeout for "),
     failure("nccl_timeout", "Getting socket times out"),
     failure("nccl_timeout", "The Notify register has not received"),
+    failure("peer_lost", "tasks are unhealthy (stopped sending heartbeats)"),
     failure("peer_lost", "the JAX distributed service detected fatal errors"),
     failure("peer_lost", "eartbeat timeout", R"((?i)task.*heartbeat timeout)"),
     failure("peer_lost", "missing heartbeats"),

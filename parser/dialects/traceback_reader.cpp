@@ -94,6 +94,15 @@ std::string_view prefix_of_head(std::string_view text) {
   return is_of_traceback ? std::string_view() : prefix;
 }
 
+// "node-a: ": one word, which may be a host's name, or "ERROR: ", a word about the traceback. Which
+// of them tells the next line alone. Empty where there is none.
+std::string_view possible_name(std::string_view text) {
+  const std::size_t at = text.find(kTracebackHead);
+  const std::string_view prefix = at == std::string_view::npos ? "" : text.substr(0, at);
+  const bool is_one_word = prefix.size() > 2 && prefix.find(' ') == prefix.size() - 1;
+  return is_one_word && prefix.ends_with(": ") ? prefix : std::string_view();
+}
+
 // Whether a line begins as `prefix`, whose digits may be others where it holds a time of day.
 bool begins_as(std::string_view text, std::string_view prefix, bool has_time) {
   if (text.size() < prefix.size()) return false;
@@ -175,6 +184,10 @@ void OpenTraceback::ignore() {
   *this = {};
   is_ignored_ = true;
   go_on();
+}
+
+void OpenTraceback::begin(std::string_view head, std::uint64_t offset) {
+  if (read_head(head, offset)) go_on();
 }
 
 void OpenTraceback::tick() {
@@ -401,6 +414,7 @@ void TracebackReader::read(const Record& record, std::string_view raw,
   std::erase_if(printers_, [](const Printer& one) { return !one.traceback.is_open(); });
   std::string_view text = without_collector_prefix(record.text);
   const std::uint64_t labels = hash_of_labels(raw, text);
+  add_possible_printer(labels, record);
   Printer* printer = find_printer(labels, text);
   if (printer == nullptr) {
     const std::string_view prefix = prefix_of_head(text);
@@ -443,6 +457,17 @@ TracebackReader::Printer& TracebackReader::add_printer(std::uint64_t labels,
   if (printers_.size() == kPrintersMax) printers_.erase(printers_.begin());
   printers_.push_back({labels, std::string(prefix), {}});
   return printers_.back();
+}
+
+void TracebackReader::add_possible_printer(std::uint64_t labels, const Record& head) {
+  std::string_view text = without_collector_prefix(head.text);
+  const std::string_view name = possible_name(text);
+  if (name.empty()) return;
+  const Printer* const known = find_printer(labels, text);
+  if (known != nullptr && known->prefix == name) return;
+  add_printer(labels, name).traceback.begin(text, head.offset);
+  // A word about the traceback: the lines that follow are nobody's, or those of whom is known.
+  if (known == nullptr) add_printer(labels, {}).traceback.begin(text, head.offset);
 }
 
 void TracebackReader::save(StateWriter& state) const {

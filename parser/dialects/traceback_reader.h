@@ -29,6 +29,8 @@ class OpenTraceback {
   // Whether its frames were seen, and not yet what was raised.
   bool waits_for_exception() const { return has_frames_; }
 
+  // Its first line, of which nothing else is to be told.
+  void begin(std::string_view head, std::uint64_t offset);
   // The traceback that follows is of an exception that Python ignored.
   void ignore();
 
@@ -107,6 +109,8 @@ class TracebackReader {
   // Who printed the line, with `text` moved behind its prefix; null for nobody known.
   Printer* find_printer(std::uint64_t labels, std::string_view& text);
   Printer& add_printer(std::uint64_t labels, std::string_view prefix);
+  // Where the head stands behind a word that may be a host's name, that host.
+  void add_possible_printer(std::uint64_t labels, const Record& head);
 
   int first_lines_left_ = kFirstLines;
   std::vector<Printer> printers_;  // the one that printed last is the last

@@ -15,14 +15,14 @@ TEST(GoodEnd, IsToldByWordsOfSuccessAndByAStatusOf0) {
         "--- job 40110 ended with 0, Fri Aug  1 2025 ---",
         "Job nemo.collections.llm.api.pretrain finished: SUCCEEDED", "Training completed.",
         "training finished, 120 steps", "worker group successfully finished.",
-        "run finished with 0"}) {
+        "run finished with 0", R"({"event":"launcher","host":"og1","rc":0})"}) {
     EXPECT_TRUE(tells_of_a_good_end(line)) << line;
   }
   for (const char* const line :
        {"training exit code 1", "returned 0.3", "status 02", "rc=01", "+ echo mpirun returned 0",
         "training has not finished", "training failed, cleanup done", "done with setup ...",
         "[WARNING] training finished without a checkpoint", "job killed, exit code 0",
-        "run finished with 1", "training done, rc=143",
+        "run finished with 1", "training done, rc=143", R"({"event":"launcher","rc":1})",
         "sagemaker_pytorch_container.training INFO     Training container on algo-4 done",
         "sagemaker-training-toolkit INFO     MPI process finished.", ""}) {
     EXPECT_FALSE(tells_of_a_good_end(line)) << line;

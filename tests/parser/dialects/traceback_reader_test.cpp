@@ -162,6 +162,18 @@ TEST(TracebackReader, TellsRanksApartByWhatStandsBeforeTheirLines) {
   }
 }
 
+// A head's first word may be a host's name or a word about the traceback: the lines below tell.
+TEST(TracebackReader, KnowsAHostWithoutANumberByTheLinesBelowItsHead) {
+  const std::string text =
+      kHead + frame("/w/ckpt.py", "load_checkpoint") + "AssertionError: sizes differ: 4 != 8\n";
+  const std::string other = kHead + frame("/w/blend.py", "read") + "KeyError: 'x'\n";
+  const std::string cause = "checkpoint_unreadable|";
+  EXPECT_TRUE(told(in_turn({{"node-a: ", text}})).starts_with(cause));
+  EXPECT_TRUE(told(in_turn({{"alpha: ", text}, {"beta: ", other}})).starts_with(cause));
+  EXPECT_TRUE(told("ERROR: " + text).starts_with(cause));
+  EXPECT_TRUE(told("ERROR: " + text + "ERROR: " + other).starts_with(cause));
+}
+
 TEST(TracebackReader, GoesOnWhereOfMoreRanksThanItKeepsEachPrintsInTurn) {
   std::vector<std::pair<std::string, std::string>> printers;
   for (int rank = 0; rank < 50; ++rank) {

@@ -114,6 +114,9 @@ constexpr LabelledSet kSets[] = {
     {"spot_kubernetes", 95, 95, 80},
     {"long_pretraining", 97, 97, 90},
     {"university_centre", 100, 100, 85},
+    // One label contradicts an earlier log's, and stays: Xid 31, which is a kernel's access.
+    {"startup_boxes", 97, 97, 82},
+    {"multimodal_labs", 100, 100, 90},
 };
 
 // As printed, with what stands before it: a stamp, a rank, a pod's name.
