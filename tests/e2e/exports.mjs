@@ -2,11 +2,13 @@
 // the real daemon.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
+import { NemoLog } from "./logs.mjs";
 import { browser, daemon, findRun, traced } from "./site.mjs";
 
 const kNotebook = fileURLToPath(
@@ -26,6 +28,23 @@ describe("the log of a run", () => {
       const file = await download;
       assert.equal(file.suggestedFilename(), path.basename(traced.file));
       assert.ok(readFileSync(await file.path()).equals(readFileSync(traced.file)));
+    });
+  });
+
+  test("that is gone is no file: the page says why", async () => {
+    const log = new NemoLog(daemon.tree, { gpus: 928, jobId: 60015, launchedAt: 1700000003 });
+    log.growTo(49);
+    const run = await until("the log is read", async () => {
+      const { runs } = await daemon.get(`/api/v1/runs?experiment=${log.experiment}`);
+      return runs[0];
+    });
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page, complaints) => {
+      complaints.expect(/log\?offset=0.* 404|status of 404/);
+      const link = page.getByRole("link", { name: "Download the log" });
+      await link.waitFor();
+      rmSync(log.file);
+      await link.click();
+      await page.locator("#run-log").getByText("The log is gone").waitFor();
     });
   });
 });

@@ -1,7 +1,6 @@
 // The run's log itself, around the byte that was asked for: as many lines as the reader wants before
 // and after it.
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { runLogTextHref } from "../api/client";
 import type { RunDetails } from "../api/types";
 import { formatBytes, formatCount } from "../format";
 import { Loading, ProblemPanel } from "../parts/panels";
@@ -17,6 +16,7 @@ import {
 } from "../state/log_place";
 import { RunLogStore } from "../state/run_log";
 import { chooseWrapping, wrapsLines } from "../state/wrapping";
+import { RunLogDownload } from "./run_log_download";
 import { RunLogSearch } from "./run_log_search";
 
 export function RunLogSection({ run }: { run: RunDetails }) {
@@ -54,9 +54,7 @@ export function RunLogSection({ run }: { run: RunDetails }) {
               Close
             </button>
           )}
-          <a href={runLogTextHref(run.id)} download aria-label="Download the log">
-            Download
-          </a>
+          <RunLogDownload id={run.id} />
         </span>
       </div>
       <RunLogSearch key={run.id} runId={run.id} sizeBytes={run.size_bytes} />
