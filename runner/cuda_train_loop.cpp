@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -188,6 +189,15 @@ void run_rank(World& world, int local_rank, const Options& options, const RunSet
 }
 
 }  // namespace
+
+// Exchanges begin so late that the first pass of each kind is safe anyway (schedule/rendezvous.h):
+// this is for what is launched for the first time later on, as a library's kernels are for other
+// counts of rows. It takes seconds and memory, so without a pipeline CUDA's default stays.
+void choose_module_loading(const RunSettings& settings) {
+  if (settings.sizes.pp == 1 || settings.rank_slice) return;
+  constexpr int kKeepWhatIsSet = 0;
+  setenv("CUDA_MODULE_LOADING", "EAGER", kKeepWhatIsSet);  // NOLINT(concurrency-mt-unsafe)
+}
 
 std::optional<std::string> no_device() {
   const cuda::DeviceCount devices = cuda::count_devices();

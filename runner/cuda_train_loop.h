@@ -9,6 +9,13 @@
 
 namespace llmb::runner {
 
+// How this process gets the code of its kernels: in a pipeline all of it when the device is opened
+// (CUDA_MODULE_LOADING=EAGER), unless the user has said otherwise. CUDA's default is the first
+// launch, which waits until the device is idle; there, a message that is being received waits for a
+// neighbour, who may wait for this stage. Before CUDA's first call, which reads it, and before
+// there is a second thread.
+void choose_module_loading(const RunSettings& settings);
+
 // Why there is no device for this program, in words of a failure that llmb-report knows.
 std::optional<std::string> no_device();
 

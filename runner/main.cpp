@@ -159,9 +159,12 @@ void measure_ceilings(const Options& options, const RunSettings& settings,
   print_cpu_ceilings(settings, options.ceiling_seconds, std::cout);
 }
 
-std::optional<std::string> lack_of_devices([[maybe_unused]] Backend backend) {
+// The first that this process asks CUDA for.
+std::optional<std::string> lack_of_devices([[maybe_unused]] const RunSettings& settings) {
 #if defined(LLMB_HAVE_CUDA_BACKEND)
-  if (backend == Backend::cuda) return no_device();
+  if (settings.backend != Backend::cuda) return {};
+  choose_module_loading(settings);
+  return no_device();
 #endif
   return {};
 }
@@ -184,7 +187,7 @@ int run(const Options& options, const ProcessPlace& place) {
       make_run_settings(options.measures_ceilings ? for_ceilings(options) : options, catalog);
   if (!settings) return refuse(settings.error().message);
   if (options.dry_run) return place.rank == 0 ? plan(*settings, catalog) : kExitOk;
-  const std::optional<std::string> lack = lack_of_devices(settings->backend);
+  const std::optional<std::string> lack = lack_of_devices(*settings);
   if (options.measures_ceilings) {
     if (lack) return fail(kExitUsage, *lack);
     return outcome_of(*settings, [&] { measure_ceilings(options, *settings, place); });

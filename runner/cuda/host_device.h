@@ -35,6 +35,9 @@ struct HostDeviceOptions {
   int driver_version = 12040;
   int compute_capability = 100;
   int device_without_graphs = -1;  // makes none of what was captured
+  // The first launch of each kernel waits until all streams of its device have run, as CUDA's does
+  // where it loads code at its first use: who has left an exchange there waits for its partner.
+  bool loads_at_first_launch = false;
 };
 
 // For devices chosen and streams made from now on; there are none of either at this moment.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -24,7 +25,8 @@ struct Registry {
   std::map<Stream, std::shared_ptr<HostStream>> streams;
   std::map<int, std::int64_t> taken_bytes;
   std::map<std::uintptr_t, Allocation> allocations;
-  std::map<std::uintptr_t, std::size_t> pinned;  // pieces of the host's memory, and their bytes
+  std::map<std::uintptr_t, std::size_t> pinned;      // pieces of the host's memory, and their bytes
+  std::set<std::pair<int, std::type_index>> loaded;  // kernels, by device
 };
 
 Registry& registry() {
@@ -33,6 +35,12 @@ Registry& registry() {
 }
 
 thread_local int device_of_thread = -1;
+
+bool is_to_be_loaded(int device, std::type_index kernel) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  return all.options.loads_at_first_launch && all.loaded.emplace(device, kernel).second;
+}
 
 }  // namespace
 
@@ -43,6 +51,7 @@ void set_host_devices(const HostDeviceOptions& options) {
     throw std::logic_error("The double's devices change while streams of them stand.");
   }
   all.options = options;
+  all.loaded.clear();
 }
 
 HostDeviceOptions host_devices() {
@@ -52,7 +61,7 @@ HostDeviceOptions host_devices() {
 }
 
 std::shared_ptr<HostStream> make_host_stream() {
-  simt::set_stream_executor(compute_on_stream);
+  simt::set_stream_executor(launch_on_stream);
   Registry& all = registry();
   const int device = host_device();
   auto stream = std::make_shared<HostStream>(device, host_devices().timing);
@@ -182,6 +191,13 @@ void compute_on_stream(Stream stream, std::function<void()> work) {
   if (!HostCapture::of(stream)) ++host_calls().launches;
   const bool drops_it = stream != nullptr && host_stream(stream)->drops_work();
   if (!drops_it) put_on_stream(stream, std::move(work));
+}
+
+void launch_on_stream(Stream stream, std::type_index kernel, std::function<void()> work) {
+  if (stream != nullptr && is_to_be_loaded(host_stream(stream)->device(), kernel)) {
+    finish_streams_of(host_stream(stream)->device());
+  }
+  compute_on_stream(stream, std::move(work));
 }
 
 void finish_streams_of(int device) {

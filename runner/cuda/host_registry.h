@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <typeindex>
 #include <vector>
 
 #include "runner/cuda/host_stream.h"
@@ -22,6 +23,9 @@ std::vector<std::shared_ptr<HostStream>> host_streams_of(int device);
 void put_on_stream(Stream stream, std::function<void()> work);
 // The same for what makes numbers: kernels, products and copies, which a stream may drop.
 void compute_on_stream(Stream stream, std::function<void()> work);
+
+// The same for a launch of a kernel of that type.
+void launch_on_stream(Stream stream, std::type_index kernel, std::function<void()> work);
 
 // Waits for all streams of a device. Throws the first error.
 void finish_streams_of(int device);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace llmb::runner {
 namespace {
@@ -56,13 +57,14 @@ struct Stage {
   std::vector<std::size_t> next_post;
   std::set<End> ended;
   std::set<Pass> passed;
+  std::set<std::pair<Direction, int>> loaded;  // chunks, by the direction of their passes
 };
 
 class Rendezvous {
  public:
   Rendezvous(const PipelineShape& shape, const std::vector<std::vector<Task>>& lists,
-             MessageOrder order)
-      : shape_(shape) {
+             MessageOrder order, KernelLoading loading)
+      : shape_(shape), loading_(loading) {
     for (std::size_t index = 0; index < lists.size(); ++index) {
       stages_.push_back(make_stage(static_cast<int>(index), lists[index], order));
     }
@@ -98,7 +100,7 @@ class Rendezvous {
         std::vector<Post>& stream = stage.streams.emplace_back();
         for (const Exchange& exchange : exchanges_of(list, direction)) {
           Post& post = stream.emplace_back();
-          if (exchange.send) post.after = pass_of(*exchange.send);
+          if (exchange.after) post.after = pass_of(*exchange.after);
           if (exchange.send) post.ends.push_back(end_of(index, *exchange.send));
           if (exchange.receive) post.ends.push_back(end_of(index, *exchange.receive));
         }
@@ -109,6 +111,10 @@ class Rendezvous {
     return stage;
   }
 
+  static bool has_begun(const Stage& stage, const Post& post) {
+    return !post.after || stage.passed.contains(*post.after);
+  }
+
   // What a stage has posted and waits for just now.
   std::vector<End> posted(int index) {
     Stage& stage = at(index);
@@ -116,7 +122,7 @@ class Rendezvous {
     for (std::size_t i = 0; i < stage.streams.size(); ++i) {
       if (stage.next_post[i] == stage.streams[i].size()) continue;
       const Post& post = stage.streams[i][stage.next_post[i]];
-      if (post.after && !stage.passed.contains(*post.after)) continue;
+      if (!has_begun(stage, post)) continue;
       ends.insert(ends.end(), post.ends.begin(), post.ends.end());
     }
     if (stage.next_task < stage.tasks.size() && !is_pass(stage.tasks[stage.next_task])) {
@@ -141,6 +147,18 @@ class Rendezvous {
                        [&](const End& end) { return stage.ended.contains(end); });
   }
 
+  // Whether the kernels of a pass are there, or can be loaded now.
+  bool has_kernels(const Stage& stage, const Task& pass) const {
+    if (loading_ == KernelLoading::before_the_step) return true;
+    if (stage.loaded.contains({direction_of(pass), pass.chunk})) return true;
+    for (const std::vector<Post>& stream : stage.streams) {
+      for (const Post& post : stream) {
+        if (has_begun(stage, post) && !has_ended(stage, post)) return false;
+      }
+    }
+    return true;
+  }
+
   // The exchange with the message that a pass needs, if the list has one for it.
   bool has_input(int index, const Task& pass) {
     const Stage& stage = at(index);
@@ -162,8 +180,9 @@ class Rendezvous {
     for (; stage.next_task < stage.tasks.size(); ++stage.next_task, moved = true) {
       const Task& task = stage.tasks[stage.next_task];
       if (is_pass(task)) {
-        if (!has_input(index, task)) break;
+        if (!has_input(index, task) || !has_kernels(stage, task)) break;
         stage.passed.insert(pass_of(task));
+        stage.loaded.insert({direction_of(task), task.chunk});
         continue;
       }
       const End end = end_of(index, task);
@@ -201,6 +220,7 @@ class Rendezvous {
   }
 
   PipelineShape shape_;
+  KernelLoading loading_;
   std::vector<Stage> stages_;
 };
 
@@ -209,16 +229,22 @@ class Rendezvous {
 std::vector<Exchange> exchanges_of(const std::vector<Task>& tasks, Direction direction) {
   std::vector<Exchange> exchanges;
   std::optional<Task> left_behind;
+  std::optional<Task> before;  // the last pass of this direction; until there is one, of any
   const auto post = [&](const std::optional<Task>& receive) {
-    if (left_behind || receive) exchanges.push_back({left_behind, receive});
+    if (left_behind || receive) exchanges.push_back({left_behind, receive, before});
     left_behind.reset();
   };
   for (const Task& task : tasks) {
-    if (direction_of(task) != direction) continue;
+    if (direction_of(task) != direction) {
+      const bool is_before_all = !before || direction_of(*before) != direction;
+      if (is_pass(task) && is_before_all) before = task;
+      continue;
+    }
     if (is_send(task)) {
       left_behind = task;
     } else if (is_pass(task)) {
       post({});  // a pass that receives nothing: its message was not posted before it
+      before = task;
     } else {
       post(task);
     }
@@ -228,8 +254,9 @@ std::vector<Exchange> exchanges_of(const std::vector<Task>& tasks, Direction dir
 }
 
 std::string rendezvous_problem(const PipelineShape& shape,
-                               const std::vector<std::vector<Task>>& lists, MessageOrder order) {
-  return Rendezvous(shape, lists, order).run();
+                               const std::vector<std::vector<Task>>& lists, MessageOrder order,
+                               KernelLoading loading) {
+  return Rendezvous(shape, lists, order, loading).run();
 }
 
 }  // namespace llmb::runner

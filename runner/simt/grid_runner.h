@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <typeindex>
 
 #include "runner/simt/block_runner.h"
 
@@ -15,9 +16,11 @@ struct CUstream_st;
 
 namespace llmb::runner::simt {
 
-// Called with every kernel that this process launches; it has to call `work` sooner or later, on
-// this thread or another one, in the stream's order. Null: at once. Thread-safe.
-using StreamExecutor = void (*)(CUstream_st* stream, std::function<void()> work);
+// Called with every kernel that this process launches, and with its type; it has to call `work`
+// sooner or later, on this thread or another one, in the stream's order. Null: at once.
+// Thread-safe.
+using StreamExecutor = void (*)(CUstream_st* stream, std::type_index kernel,
+                                std::function<void()> work);
 void set_stream_executor(StreamExecutor executor);
 StreamExecutor stream_executor();
 
@@ -58,7 +61,7 @@ void run_grid(const Kernel& kernel, Dim3 grid, int threads, std::size_t shared_b
         [](const void* operands) { (*static_cast<const Kernel*>(operands))(); }, &kernel);
   };
   if (const StreamExecutor executor = stream_executor()) {
-    executor(stream, work);
+    executor(stream, typeid(Kernel), work);
   } else {
     work();
   }

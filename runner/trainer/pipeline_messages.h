@@ -1,6 +1,6 @@
 // PipelineMessages: what the passes of one stage leave for its neighbours and need from them, as
-// the exchanges of schedule/rendezvous.h: each begins when the pass before it is done, and a pass
-// waits for its own. It knows nothing of what a pass computes.
+// the exchanges of schedule/rendezvous.h: each begins when the pass that it comes after is done,
+// and a pass waits for its own. It knows nothing of what a pass computes.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ class PipelineMessages {
   void begin_step() {
     for (Lane& lane : lanes_) {
       lane.begun = lane.ended = 0;
-      if (!lane.exchanges.empty() && !lane.exchanges[0].send) begin_next(lane);
+      begin_after(lane, std::nullopt);
     }
   }
 
@@ -75,14 +75,14 @@ class PipelineMessages {
 
   // `pass` is done, and has left `output`, empty where it is for nobody.
   void passed(Direction direction, const Task& pass, Message output) {
-    Lane& lane = lane_of(direction);
-    if (lane.begun == lane.exchanges.size()) return;
-    const std::optional<Task>& send = lane.exchanges[lane.begun].send;
-    if (send && place_of(*send) != place_of(pass)) {
-      throw std::logic_error("the exchange after " + pass.str() + " would " + send->str());
+    const bool is_for_somebody = output.size() > 0;
+    Lane& own = lane_of(direction);
+    own.output = std::move(output);
+    const std::size_t begun = own.begun;
+    for (Lane& lane : lanes_) begin_after(lane, pass);
+    if (is_for_somebody && own.begun == begun) {
+      throw std::logic_error("no exchange sends what " + pass.str() + " has left");
     }
-    lane.output = std::move(output);
-    begin_next(lane);
   }
 
   // Every message is where it belongs.
@@ -108,6 +108,12 @@ class PipelineMessages {
 
   static Place place_of(const Task& task) { return {task.micro_batch, task.chunk}; }
   Lane& lane_of(Direction direction) { return lanes_[direction == Direction::activations ? 0 : 1]; }
+
+  // The exchange that comes after `pass`, if this is one.
+  void begin_after(Lane& lane, const std::optional<Task>& pass) {
+    if (lane.begun == lane.exchanges.size() || lane.exchanges[lane.begun].after != pass) return;
+    begin_next(lane);
+  }
 
   void begin_next(Lane& lane) {
     // A message that old has been taken: its receiver did passes that later ones here needed.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -55,6 +56,41 @@ TEST(CudaDouble, ShowsThatPassesWaitForTheirMessages) {
     expect_same(step_of<cuda::Backend<float>>(spec, sizes, batch, Precision::fp32),
                 step_of<cpu::Backend<float>>(spec, {}, batch, Precision::fp32), 1e-5, 1e-4);
   }
+}
+
+// A stage that has begun to receive what comes back only after its own passes would wait for ever
+// with the first kernel of these.
+TEST(CudaDouble, ShowsThatNoMessageHoldsUpTheFirstLaunchesOfAStep) {
+  const ChangedDevices lazy({.loads_at_first_launch = true});
+  const BatchSizes batch{1, 4};
+  for (const ParallelSizes& sizes : {ParallelSizes{.pp = 4}, ParallelSizes{.pp = 2, .vp = 2}}) {
+    const ModelSpec spec = small("pretrain_llama3.1", "8b", 4);
+    expect_same(step_of<cuda::Backend<float>>(spec, sizes, batch, Precision::fp32),
+                step_of<cpu::Backend<float>>(spec, {}, batch, Precision::fp32), 1e-5, 1e-4);
+  }
+}
+
+// What CUDA_MODULE_LOADING is for a run with these arguments.
+std::string module_loading(const Arguments& arguments) {
+  const ParsedOptions parsed = parse_options(shorter(arguments), {});
+  const auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
+  choose_module_loading(settings.value());
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread is there
+  const char* const value = std::getenv("CUDA_MODULE_LOADING");
+  return value == nullptr ? "" : value;
+}
+
+TEST(CudaDouble, LoadsAllCodeBeforeAPipelineUnlessTheUserSaysOtherwise) {
+  const Arguments pipeline = {"--global-batch-size", "2", "--pp", "2", "--vp", "1"};
+  // NOLINTBEGIN(concurrency-mt-unsafe): no other thread is there
+  unsetenv("CUDA_MODULE_LOADING");
+  EXPECT_EQ(module_loading({"--global-batch-size", "2", "--dp", "2"}), "");
+  EXPECT_EQ(module_loading(joined(pipeline, {"--rank-slice", "1"})), "");
+  EXPECT_EQ(module_loading(pipeline), "EAGER");
+  setenv("CUDA_MODULE_LOADING", "LAZY", 1);
+  EXPECT_EQ(module_loading(pipeline), "LAZY");
+  unsetenv("CUDA_MODULE_LOADING");
+  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 // All ranks have graphs, or none has: what one of them captured the other would not call.

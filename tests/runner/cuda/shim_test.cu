@@ -241,8 +241,9 @@ TEST(Shim, LeavesItToAStreamWhenAKernelRuns) {
   int total = 0;
   static std::vector<std::function<void()>> queue;
   queue.clear();
-  simt::set_stream_executor(
-      [](CUstream_st*, std::function<void()> work) { queue.push_back(std::move(work)); });
+  simt::set_stream_executor([](CUstream_st*, std::type_index, std::function<void()> work) {
+    queue.push_back(std::move(work));
+  });
   launch(SumKernel{x.data(), &total, false}, {1}, kThreads, 0, nullptr);
   simt::set_stream_executor(nullptr);
   EXPECT_EQ(total, 0);

@@ -22,6 +22,15 @@ std::string str(const Exchange& exchange) {
          (exchange.receive ? exchange.receive->str() : "");
 }
 
+// After which pass each exchange of a stage begins.
+std::vector<std::string> begins_of(const PipelineShape& shape, int stage, Direction direction) {
+  std::vector<std::string> texts;
+  for (const Exchange& exchange : exchanges_of(make_task_list(shape, stage), direction)) {
+    texts.push_back(exchange.after ? exchange.after->str() : "");
+  }
+  return texts;
+}
+
 TEST(Exchanges, PairWhatAPassLeavesWithWhatTheNextOneNeeds) {
   std::vector<std::string> texts;
   const std::vector<Task> tasks = make_task_list({.stages = 3, .chunks = 1, .micro_batches = 2}, 1);
@@ -31,6 +40,19 @@ TEST(Exchanges, PairWhatAPassLeavesWithWhatTheNextOneNeeds) {
   EXPECT_THAT(texts, testing::ElementsAre("|receive_activation 0.0 <- 0",
                                           "send_activation 0.0 -> 2|receive_activation 1.0 <- 0",
                                           "send_activation 1.0 -> 2|"));
+}
+
+// A receive that waits on a device from the step's begin would be in the way of its kernels.
+TEST(Exchanges, BeginNoSoonerThanTheirFirstPassIsTheNext) {
+  const PipelineShape shape{.stages = 3, .chunks = 1, .micro_batches = 3};
+  EXPECT_THAT(begins_of(shape, 0, Direction::activations),
+              testing::ElementsAre("forward 0.0", "forward 1.0", "forward 2.0"));
+  EXPECT_THAT(begins_of(shape, 0, Direction::gradients),
+              testing::ElementsAre("forward 2.0", "backward 0.0", "backward 1.0"));
+  EXPECT_THAT(begins_of(shape, 2, Direction::activations),
+              testing::ElementsAre("", "forward 0.0", "forward 1.0"));
+  EXPECT_THAT(begins_of(shape, 2, Direction::gradients),
+              testing::ElementsAre("backward 0.0", "backward 1.0", "backward 2.0"));
 }
 
 // Every message of the list is in one exchange, and nothing else is.
@@ -70,8 +92,13 @@ TEST(Rendezvous, ExchangesRunInEveryShapeThatALayoutMayHave) {
       for (int micro_batches = 1; micro_batches <= 3 * stages; ++micro_batches) {
         if (chunks > 1 && micro_batches % stages != 0) continue;
         const PipelineShape shape{stages, chunks, micro_batches};
-        ASSERT_EQ(rendezvous_problem(shape, lists_of(shape), MessageOrder::exchanges), "")
-            << "pp " << stages << " vp " << chunks << " m " << micro_batches;
+        for (const auto loading :
+             {KernelLoading::before_the_step, KernelLoading::at_first_launch}) {
+          ASSERT_EQ(rendezvous_problem(shape, lists_of(shape), MessageOrder::exchanges, loading),
+                    "")
+              << "pp " << stages << " vp " << chunks << " m " << micro_batches << " loading "
+              << static_cast<int>(loading);
+        }
         ++shapes;
       }
     }
