@@ -28,8 +28,6 @@
 namespace llmb::runner {
 namespace {
 
-constexpr int kFirstWithFp8 = 89;  // compute capability: Ada, Hopper, Blackwell
-
 // What the rank that is profiled sustains of its model's shapes, before a run takes the memory; of
 // collectives all ranks together.
 OpCeilings profile_ceilings(World& world, const Options& options, const RunSettings& settings,
@@ -162,12 +160,6 @@ void run_rank(World& world, int local_rank, const Options& options, const RunSet
               TrainOutput output) {
   const Layout layout = run_layout(settings);
   const cuda::DeviceInfo device = cuda::choose_device(local_rank);
-  if (is_fp8(settings.precision) && device.compute_capability < kFirstWithFp8) {
-    throw cuda::NoDevice(fmt::format("train in FP8 on device {} ({})", device.index, device.name),
-                         fmt::format("sm_{}", device.compute_capability),
-                         fmt::format("tensor cores take FP8 from sm_{} on", kFirstWithFp8),
-                         "--dtype bf16 trains on it.");
-  }
   if (settings.precision == Precision::mxfp8) {
     if (const std::string why_not = cuda::why_no_mxfp8(); !why_not.empty()) {
       throw cuda::NoDevice("train in MXFP8 (--dtype fp8_mx)", why_not, "",

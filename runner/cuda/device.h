@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace llmb::runner::cuda {
 
@@ -28,12 +29,18 @@ DeviceCount count_devices();
 
 // Makes the calling thread work on the device of a rank, which is the `local_rank`-th of its node
 // (SLURM_LOCALID). Where the launcher shows each rank one device only, that is the one. Throws
-// NoDevice where there is none for this rank, and where the driver is older than this program
-// needs.
+// NoDevice where there is none for this rank, where the driver is older than this program needs,
+// and where this program has no code for the device.
 DeviceInfo choose_device(int local_rank);
 
 // The choice itself: which of `devices` a rank works on. Throws NoDevice.
 int device_for(int local_rank, const DeviceCount& devices);
+
+// Which devices this program's own kernels were compiled for: 90 for sm_90. Such code runs on later
+// devices of the same generation, too: sm_100's on sm_103.
+std::vector<int> kernel_architectures();
+// Throws NoDevice where none of them runs on it.
+void require_kernels_for(const DeviceInfo& device);
 
 // The calling thread's; choose_device came before.
 DeviceInfo current_device();

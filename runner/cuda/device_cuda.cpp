@@ -48,7 +48,9 @@ DeviceInfo choose_device(int local_rank) {
   const int index = device_for(local_rank, count_devices());
   check(cudaSetDevice(index), fmt::format("work on device {}", index));
   check(cudaFree(nullptr), fmt::format("open device {}", index));  // makes its context now
-  return info_of(index);
+  const DeviceInfo device = info_of(index);
+  require_kernels_for(device);
+  return device;
 }
 
 DeviceInfo current_device() {

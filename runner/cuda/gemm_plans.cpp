@@ -150,7 +150,7 @@ void require_served(const Gemm& gemm) {
   if (gemm.a.type != NumberType::mxfp8) return;
   if (const std::string why_not = why_no_mxfp8(); !why_not.empty()) {
     throw DeviceError("multiply in MXFP8", why_not, "",
-                      "FP8 with a scale for each matrix (--dtype fp8_cs) needs sm_89.");
+                      "FP8 with a scale for each matrix (--dtype fp8_cs) needs no blocks.");
   }
 }
 

@@ -127,6 +127,18 @@ TEST(CudaDouble, IsRefusedWithoutADevice) {
   EXPECT_THAT(*refusal, HasSubstr("No CUDA GPUs are available"));
 }
 
+// With words that say what it is, before anything is on it.
+TEST(CudaDouble, IsRefusedOnADeviceThatTheKernelsAreNotCompiledFor) {
+  const ChangedDevices ada({.compute_capability = 89});
+  try {
+    log_of(shorter({"--steps", "1", "--global-batch-size", "1"}), true);
+    FAIL() << "kernels of sm_90 ran on sm_89";
+  } catch (const cuda::NoDevice& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Could not compute on device 0 (double): it is sm_89, this "
+                                        "program has code for sm_90, sm_100."));
+  }
+}
+
 // Of Hopper, which has FP8 and no blocks of it.
 TEST(CudaDouble, IsRefusedBlocksWhereADeviceHasNone) {
   const ChangedDevices hopper({.compute_capability = 90});

@@ -130,6 +130,29 @@ TEST_F(Device, RunsKernelsOnItsStreams) {
   EXPECT_EQ(on_host(y, stream), (std::vector<float>{11, 22, 33}));
 }
 
+// sm_90 is there in every build; of sm_103 there is no code of its own.
+TEST(DeviceChoice, IsRefusedWhereThisProgramHasNoCodeForIt) {
+  const auto refusal_of = [](const char* name, int compute_capability) -> std::string {
+    DeviceInfo device;
+    device.name = name;
+    device.compute_capability = compute_capability;
+    try {
+      require_kernels_for(device);
+    } catch (const NoDevice& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal_of("NVIDIA H200", 90), "");
+  const bool has_blackwell = kernel_architectures().back() == 100;
+  EXPECT_EQ(refusal_of("NVIDIA B200", 100).empty(), has_blackwell);
+  EXPECT_EQ(refusal_of("NVIDIA GB300", 103).empty(), has_blackwell);
+  EXPECT_THAT(refusal_of("NVIDIA L4", 89),
+              HasSubstr("Could not compute on device 0 (NVIDIA L4): it is sm_89, this program has "
+                        "code for sm_90"));
+  EXPECT_NE(refusal_of("NVIDIA GeForce RTX 5090", 120), "");
+}
+
 TEST(DeviceChoice, GoesByTheRanksPlaceOnItsNode) {
   EXPECT_EQ(device_for(3, {4, ""}), 3);
   EXPECT_EQ(device_for(3, {1, ""}), 0) << "a launcher showed this rank its own device only";

@@ -54,14 +54,14 @@ std::string short_name(const std::string& mangled) {
 
 TEST(PtxasReport, IsReadAsPtxasWritesIt) {
   std::istringstream text(
-      "ptxas info    : Compiling entry function '_Z1aif' for 'sm_90a'\n"
+      "ptxas info    : Compiling entry function '_Z1aif' for 'sm_90'\n"
       "ptxas info    : Function properties for _Z1aif\n"
       "    16 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\n"
       "ptxas info    : Used 40 registers, used 1 barriers, 32 bytes smem\n");
   const auto reports = read_reports(text);
   ASSERT_EQ(reports.size(), 1U);
   EXPECT_EQ(short_name(reports[0].name), "a(int, float)");
-  EXPECT_EQ(reports[0].architecture, "sm_90a");
+  EXPECT_EQ(reports[0].architecture, "sm_90");
   EXPECT_EQ(reports[0].registers, 40);
   EXPECT_EQ(reports[0].spilled_bytes, 12);
 }
