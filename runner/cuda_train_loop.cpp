@@ -107,7 +107,7 @@ void train_in(std::int64_t arena, cuda::Ops<T>& ops, World& world, const Options
   std::optional<cuda::DeviceWorld> devices;
   std::optional<cuda::DeviceMeter> meter;
   std::optional<RankRun<cuda::Backend<T>>> run;
-  try {
+  const auto train = [&] {
     ops.reserve(arena);
     devices.emplace(world, ops.stream(),
                     settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others,
@@ -129,6 +129,11 @@ void train_in(std::int64_t arena, cuda::Ops<T>& ops, World& world, const Options
     if (tells) {
       output.log.write(taken_at_the_end_text(free_before, cuda::memory_info().free_bytes));
     }
+  };
+  try {
+    // The others are told here, before the run goes: its communicators are aborted then, which may
+    // take long, or for ever.
+    run_own_rank(world, train);
   } catch (const cuda::OutOfDeviceMemory& error) {
     throw DoesNotFit(ran_out_text(settings, run ? run->trainer().memory_use() : MemoryUse{},
                                   layout.place_of(world.rank()).pp, world.rank(), error.what()));

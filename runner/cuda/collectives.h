@@ -31,10 +31,13 @@ enum class Reduction : std::uint8_t { sum, max };
 
 struct CommunicatorOptions {
   // A call that has not ended so long after its turn came has lost a member. Measured by the
-  // watchdog, a thread of this process that looks every tenth of a second.
-  std::chrono::milliseconds patience{std::chrono::seconds(50)};
-  // Which ranks are known to be gone, in words; empty while none is. The watchdog asks each time
-  // that it looks, from its own thread, ends what is under way where there are some, and says so.
+  // watchdog, a thread of this process that looks every tenth of a second. As long as a member may
+  // be slow, for one that is gone ends the wait at once: a profiler's start and stop, libraries
+  // that are read from a network's disk, thousands of ranks that join.
+  std::chrono::milliseconds patience{std::chrono::minutes(10)};
+  // Which ranks are known to be gone, in words; empty while none is. Who waits for others to join
+  // asks, and the watchdog each time that it looks, from its own thread: it ends what is under way
+  // where there are some, and says so.
   std::function<std::string()> who_is_gone = {};
 };
 
@@ -49,7 +52,7 @@ class DeviceCommunicator {
   using ShareId = std::function<CommunicatorId(const CommunicatorId* mine)>;
 
   // `name` is the group's kind ("tp", "dp"), `ranks` its global ranks in order, `rank` this rank's
-  // own. Waits for the other members; throws DeviceError where they do not come.
+  // own. Waits for the other members; throws CommunicatorFailed where they do not come.
   static std::unique_ptr<DeviceCommunicator> make(const std::string& name,
                                                   const std::vector<int>& ranks, int rank,
                                                   const ShareId& share_id,

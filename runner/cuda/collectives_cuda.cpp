@@ -45,17 +45,21 @@ void check_reduced(NumberType type) {
 }
 
 // Until a non-blocking call has got as far as a blocking one would be when it returns. `state` says
-// how far it is.
+// how far it is. Nothing of it is watched yet where members join: so this asks who is gone.
 template <typename State>
-void finish(ncclResult_t status, std::chrono::milliseconds patience, const std::string& tried,
+void finish(ncclResult_t status, const CommunicatorOptions& options, const std::string& tried,
             State state) {
   const auto begin = std::chrono::steady_clock::now();
   while (status == ncclInProgress) {
     const auto waited = std::chrono::steady_clock::now() - begin;
-    if (waited > patience) {
+    if (const std::string gone = options.who_is_gone ? options.who_is_gone() : ""; !gone.empty()) {
+      throw CommunicatorFailed(tried, "communicator failed", gone,
+                               "The first rank to fail says why in its own log.");
+    }
+    if (waited > options.patience) {
       throw CommunicatorFailed(tried, "communicator failed",
                                fmt::format("waited {:.1f} s for the other members",
-                                           std::chrono::duration<double>(patience).count()),
+                                           std::chrono::duration<double>(options.patience).count()),
                                "A member did not come: its own log says why.");
     }
     const std::chrono::microseconds pause = pause_after(waited);
@@ -65,9 +69,11 @@ void finish(ncclResult_t status, std::chrono::milliseconds patience, const std::
   check(status, tried);
 }
 
+// Of one that is watched: its state() tells what the watchdog found.
 void finish(ncclResult_t status, const WatchedCommunicator& communicator,
             const std::string& tried) {
-  finish(status, communicator.patience(), tried, [&] { return communicator.state(); });
+  finish(status, {.patience = communicator.patience()}, tried,
+         [&] { return communicator.state(); });
 }
 
 struct GroupedCall {
@@ -219,7 +225,7 @@ class NcclCommunicator : public DeviceCommunicator {
 
   void adopt(ncclComm_t comm, ncclResult_t status, const std::string& tried) {
     try {
-      finish(status, options_.patience, tried, [comm] {
+      finish(status, options_, tried, [comm] {
         ncclResult_t state = ncclSuccess;
         check(nccl().ncclCommGetAsyncError(comm, &state), "look at a new communicator");
         return state;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -233,9 +235,43 @@ void Watchdog::end_all(const std::string& group, const std::string& reason) {
       ended.push_back(one);
     }
   }
-  std::vector<std::thread> aborts;
-  for (const auto& one : ended) aborts.emplace_back([one] { one->abort(); });
-  for (std::thread& abort : aborts) abort.join();
+  abort_all(ended, of_another);
+}
+
+void Watchdog::abort_all(const Communicators& ended, const std::string& reason) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t left = ended.size();
+  std::vector<std::jthread> aborts;
+  for (const auto& one : ended) {
+    aborts.emplace_back([&, one] {
+      one->abort();
+      const std::lock_guard lock(mutex);
+      --left;
+      changed.notify_all();
+    });
+  }
+  const LastResort last_resort = [this] {
+    const std::lock_guard lock(mutex_);
+    return last_resort_;
+  }();
+  std::unique_lock lock(mutex);
+  if (changed.wait_for(lock, last_resort.after, [&] { return left == 0; })) return;
+  const std::string what =
+      fmt::format("NCCL has not ended {} of {} communicators within {:.1f} s, for {}", left,
+                  ended.size(), std::chrono::duration<double>(last_resort.after).count(), reason);
+  lock.unlock();
+  last_resort.act(what);
+}
+
+void Watchdog::end_process(const std::string& what) {
+  fmt::print(stderr, "llmb-step-runner: {}; this process ends without\n", what);
+  std::_Exit(kExitStuck);
+}
+
+void Watchdog::set_last_resort(LastResort last_resort) {
+  const std::lock_guard lock(mutex_);
+  last_resort_ = std::move(last_resort);
 }
 
 void Watchdog::run() {

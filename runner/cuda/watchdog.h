@@ -106,7 +106,19 @@ class WatchedCommunicator : public LaunchWatch,
 
 class Watchdog {
  public:
+  // How a process ends whose NCCL does not (kExitCommunication of plan/options.h).
+  static constexpr int kExitStuck = 4;
+  // What is done where aborts have not come back after so long, as with a device that has left the
+  // bus: nothing else would end the process, and by some launchers none of the others.
+  struct LastResort {
+    std::chrono::milliseconds after{std::chrono::seconds(60)};
+    // Says `what` on the error output and ends the process with kExitStuck, at once.
+    std::function<void(const std::string& what)> act = end_process;
+  };
+
   static Watchdog& of_this_process();
+  // For aborts that begin from now on.
+  void set_last_resort(LastResort last_resort);
   // Until close(). The first one after none begins a new run: what was posted before is no
   // failure of it.
   void watch(const std::shared_ptr<WatchedCommunicator>& communicator);
@@ -115,7 +127,8 @@ class Watchdog {
   // those have on its stream.
   void close(const std::shared_ptr<WatchedCommunicator>& communicator, const std::string& failure);
   // All of this process, for what happened in `group`: the others would wait for a member that is
-  // on its way out. Comes back when NCCL has freed them.
+  // on its way out. Comes back when NCCL has freed them; at once where another thread has begun to
+  // end them.
   void end_all(const std::string& group, const std::string& reason);
   ~Watchdog();
 
@@ -123,11 +136,14 @@ class Watchdog {
   using Communicators = std::vector<std::shared_ptr<WatchedCommunicator>>;
 
   Watchdog();
+  static void end_process(const std::string& what);
   void run();
+  void abort_all(const Communicators& ended, const std::string& reason);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   Communicators communicators_;
+  LastResort last_resort_;
   bool is_ending_ = false;
   std::thread thread_;
 };

@@ -259,6 +259,47 @@ TEST(CudaDouble, TellsOfARankThatIsGoneAsRanksDo) {
   }
 }
 
+// A world of one rank that notes what its device still held when the others were told of a failure.
+class WatchedWorld final : public World {
+ public:
+  int rank() const override { return host_->rank(); }
+  int size() const override { return host_->size(); }
+  std::unique_ptr<Communicator> make_group(const std::string& name,
+                                           const std::vector<int>& ranks) override {
+    return host_->make_group(name, ranks);
+  }
+  void abort(const std::string& reason) override {
+    if (told_.empty()) bytes_then_ = cuda::taken_host_memory(0);
+    told_ = reason;
+  }
+  std::int64_t bytes_then() const { return bytes_then_; }
+  const std::string& told() const { return told_; }
+
+ private:
+  ThreadRanks ranks_{1};
+  std::unique_ptr<World> host_ = ranks_.world(0);
+  std::int64_t bytes_then_ = 0;
+  std::string told_;
+};
+
+// To end what NCCL has under way may take long, or for ever.
+TEST(CudaDouble, TellsOthersOfAFailureBeforeWhatItHadGoes) {
+  const ParsedOptions parsed =
+      parse_options(shorter({"--steps", "1", "--global-batch-size", "1", "--product-plans", "",
+                             "--load-checkpoint", "/there/is/none"}),
+                    {});
+  auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
+  ASSERT_TRUE(settings) << settings.error().message;
+  settings->backend = Backend::cuda;
+  std::ostringstream text;
+  LogSink log(text);
+  WatchedWorld world;
+  EXPECT_THROW(train_rank_on_cuda(world, 0, 1, parsed.options, *settings, {log, nullptr}),
+               std::runtime_error);
+  EXPECT_THAT(world.told(), HasSubstr("/there/is/none"));
+  EXPECT_GT(world.bytes_then(), 0);
+}
+
 // A log of one rank whose device has nothing left once its arena is there.
 class TakesAllMemory : public std::stringbuf {
  public:

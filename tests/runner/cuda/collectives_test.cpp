@@ -230,6 +230,11 @@ TEST_P(CollectivesOfTwo, SendsBothWaysOnTwoStreams) {
   EXPECT_THAT(errors, Each(""));
 }
 
+// A profiler that stops on one rank, or cold libraries, take minutes; PyTorch waits as long.
+TEST(CollectivesOptions, AreAsPatientAsAMemberMayBeSlow) {
+  EXPECT_GE(CommunicatorOptions().patience, std::chrono::minutes(10));
+}
+
 // With NCCL the first call connects the members, by their hosts: who leaves has been there for it.
 void call_all(DeviceCommunicator& world) {
   const OwnedStream stream;

@@ -11,6 +11,8 @@
 struct ncclComm {
   std::atomic<ncclResult_t> state = ncclSuccess;
   bool is_stuck = false;
+  // An abort of it does not come back until it is false.
+  std::atomic<bool> is_hung = false;
   // Where its job of a split writes at its end, and what: before an abort of this one comes back.
   ncclComm_t* split_place = nullptr;
   ncclComm_t split = nullptr;
@@ -20,6 +22,8 @@ struct ncclComm {
 
 namespace llmb::runner::testing {
 
+// What a group's members are given that join from now on: it says by its state how far that is.
+void set_joined(ncclComm_t comm);
 // Communicators that count as stuck from now on.
 void set_stuck_communicators(int count);
 // Aborts that waited in vain for those of other communicators.

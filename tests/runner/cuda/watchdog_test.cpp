@@ -9,10 +9,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include "runner/cuda/collectives.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/failure_board.h"
 #include "runner/cuda/poll_pause.h"
 #include "runner/cuda/vendor_functions.h"
+#include "runner/plan/options.h"
 #include "tests/patience.h"
 #include "tests/runner/cuda/stand_in_nccl.h"
 
@@ -129,6 +131,31 @@ TEST_F(Watching, BeginsANewRunWithAnEmptyBoard) {
   all_.clear();
 }
 
+// As with a device that has left the bus.
+TEST_F(Watching, HasALastResortWhereAnAbortHangs) {
+  comms_[1].is_hung = true;
+  std::string said;
+  Watchdog::of_this_process().set_last_resort(
+      {.after = std::chrono::milliseconds(1), .act = [&](const std::string& what) {
+         said = what;
+         comms_[1].is_hung = false;
+       }});
+  Watchdog::of_this_process().end_all("world [0, 1]", "rank 0 ran out of memory");
+  Watchdog::of_this_process().set_last_resort({});
+  EXPECT_TRUE(are_all_aborted());
+  EXPECT_THAT(said,
+              AllOf(HasSubstr("NCCL has not ended "), HasSubstr(" of 3 communicators within "),
+                    HasSubstr("for world [0, 1]: rank 0 ran out of memory")));
+  EXPECT_EQ(Watchdog::kExitStuck, kExitCommunication);
+}
+
+TEST(LastResort, EndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the watchdog is a thread
+  EXPECT_EXIT(Watchdog::LastResort().act("NCCL has not ended 1 of 3 communicators"),
+              ::testing::ExitedWithCode(kExitCommunication),
+              "llmb-step-runner: NCCL has not ended 1 of 3 communicators; this process ends");
+}
+
 // Whoever holds it last, the watchdog or a graph, and on whatever thread.
 TEST(WatchedCommunicator, EndsAsItsOwnerSays) {
   ncclComm lost;
@@ -171,6 +198,26 @@ TEST(WatchedCommunicator, GivesAwayWhatASplitMade) {
   Watchdog::of_this_process().close(communicator, "");
   EXPECT_EQ(comm.destructions, 1);
   EXPECT_EQ(part.aborts, 0);
+}
+
+// Rank 0 is gone before it joined: nobody would ever say that it is there.
+TEST(Joining, EndsOnceAMemberIsKnownToBeGone) {
+  ncclComm comm;
+  comm.state = ncclInProgress;
+  testing::set_joined(&comm);
+  CommunicatorOptions options;
+  options.patience = kTestPatience;
+  options.who_is_gone = [] { return std::string("rank 0 failed: no such checkpoint"); };
+  const auto hear_id = [](const CommunicatorId* /*mine*/) { return CommunicatorId{}; };
+  try {
+    DeviceCommunicator::make("data", {0, 1}, 1, hear_id, options);
+    FAIL() << "was joined";
+  } catch (const CommunicatorFailed& error) {
+    EXPECT_STREQ(error.what(),
+                 "Could not join data [0, 1]: communicator failed, rank 0 failed: no such "
+                 "checkpoint. The first rank to fail says why in its own log.");
+  }
+  EXPECT_EQ(comm.aborts, 1);
 }
 
 // So that a run says what was planned, as wherever its device is too small.
