@@ -41,6 +41,10 @@ struct CommunicatorOptions {
   std::function<std::string()> who_is_gone = {};
 };
 
+// What a communicator is for: calls that the rank's next work waits for, or messages that are under
+// way beside it, which leave it the device.
+enum class CommunicatorUse : std::uint8_t { collectives, messages };
+
 // One object per (rank, group), used by one thread at a time; destroyed on the thread that works on
 // the device it was made on. Every member makes the same calls in the same order. Ranks in calls
 // are members: places in ranks(). Types are float32, float64, bf16, int32, int64, byte; FP8 travels
@@ -73,7 +77,8 @@ class DeviceCommunicator {
   // A group inside this one. Every member of this one calls it, with the global ranks of the group
   // that it will itself be in; an empty list: in none, and null comes back. Waits.
   virtual std::unique_ptr<DeviceCommunicator> split(const std::string& name,
-                                                    const std::vector<int>& ranks) = 0;
+                                                    const std::vector<int>& ranks,
+                                                    CommunicatorUse use) = 0;
 
   // to = the reduction of everybody's from; `to` may be `from`. float32 and bf16 are summed in
   // fp32; in which order is the library's business, and in the double that of the ranks.

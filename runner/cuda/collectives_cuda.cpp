@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runner/cuda/collectives.h"
+#include "runner/cuda/communicator_config.h"
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/poll_pause.h"
@@ -94,8 +95,7 @@ class NcclCommunicator : public DeviceCommunicator {
       : DeviceCommunicator(name, ranks, rank), options_(options) {
     ncclUniqueId unique{};
     std::memcpy(&unique, id.bytes.data(), sizeof(unique));
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
+    ncclConfig_t config = communicator_config(CommunicatorUse::collectives);
     ncclComm_t comm = nullptr;
     const std::string tried = "join " + describe_group();
     const ncclResult_t status =
@@ -117,19 +117,18 @@ class NcclCommunicator : public DeviceCommunicator {
     watched_->set_group(describe_group());
   }
 
-  std::unique_ptr<DeviceCommunicator> split(const std::string& name,
-                                            const std::vector<int>& ranks) override {
+  std::unique_ptr<DeviceCommunicator> split(const std::string& name, const std::vector<int>& ranks,
+                                            CommunicatorUse use) override {
     std::unique_ptr<NcclCommunicator> part;
     if (!ranks.empty()) part.reset(new NcclCommunicator(name, ranks, global_rank(), options_));
     const std::string tried =
         fmt::format("split {} [{}] off {}", name, fmt::join(ranks, ", "), describe_group());
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
-    WatchedCommunicator::Use use = watched_->use();
+    ncclConfig_t config = communicator_config(use);
+    WatchedCommunicator::Use held = watched_->use();
     const ncclResult_t status =
         nccl().ncclCommSplit(watched_->get(), part ? ranks.front() : NCCL_SPLIT_NOCOLOR,
                              part ? part->rank() : 0, watched_->begin_split(), &config);
-    use.unlock();
+    held.unlock();
     // The parent tells how far the split is, whatever the call answered; the part is there no
     // sooner.
     finish(status == ncclSuccess ? ncclInProgress : status, *watched_, tried);

@@ -116,8 +116,8 @@ class HostCommunicator : public DeviceCommunicator {
     meeting_->set_group(describe_group());
   }
 
-  std::unique_ptr<DeviceCommunicator> split(const std::string& name,
-                                            const std::vector<int>& ranks) override {
+  std::unique_ptr<DeviceCommunicator> split(const std::string& name, const std::vector<int>& ranks,
+                                            CommunicatorUse /*use*/) override {
     const std::uint64_t number = splits_++;
     if (ranks.empty()) return nullptr;
     return std::make_unique<HostCommunicator>(name, ranks, global_rank(),

@@ -162,7 +162,8 @@ class DeviceGroup final : public StreamGroup {
   void do_open_exchanges(const CallTag& tag) override {
     Channel& channel = channels_[std::string(tag.name)];
     channel.operation = exchange_operation(name(), tag.name);
-    channel.device = device_->split(fmt::format("{} {}", name(), tag.name), ranks());
+    channel.device =
+        device_->split(fmt::format("{} {}", name(), tag.name), ranks(), CommunicatorUse::messages);
     ++*joined_;
     const DeviceMemory words(kGreetings);
     const int next = (rank() + 1) % size();

@@ -192,7 +192,7 @@ TEST_P(CollectivesOfFour, SplitIntoGroups) {
   const int size = GetParam();
   const auto errors = testing::run_ranks(size, [size](DeviceCommunicator& world) {
     const int first = world.rank() / 2 * 2;
-    const auto pair = world.split("tp", {first, first + 1});
+    const auto pair = world.split("tp", {first, first + 1}, CommunicatorUse::collectives);
     const OwnedStream stream;
     const Floats mine(constant(2, world.rank()), stream);
     pair->all_reduce(mine.data(), mine.data(), 2, kFloat, Reduction::sum, stream);
@@ -202,7 +202,8 @@ TEST_P(CollectivesOfFour, SplitIntoGroups) {
     const bool is_even = world.rank() % 2 == 0;
     std::vector<int> evens;
     for (int rank = 0; rank < size; rank += 2) evens.push_back(rank);
-    const auto even = world.split("dp", is_even ? evens : std::vector<int>());
+    const auto even =
+        world.split("dp", is_even ? evens : std::vector<int>(), CommunicatorUse::collectives);
     EXPECT_EQ(even != nullptr, is_even);
   });
   EXPECT_THAT(errors, Each(""));
@@ -212,8 +213,8 @@ TEST_P(CollectivesOfFour, SplitIntoGroups) {
 TEST_P(CollectivesOfTwo, SendsBothWaysOnTwoStreams) {
   const int size = GetParam();
   const auto errors = testing::run_ranks(size, [](DeviceCommunicator& world) {
-    const auto up = world.split("up", {0, 1});
-    const auto down = world.split("down", {0, 1});
+    const auto up = world.split("up", {0, 1}, CommunicatorUse::messages);
+    const auto down = world.split("down", {0, 1}, CommunicatorUse::messages);
     const OwnedStream up_stream;
     const OwnedStream down_stream;
     const Floats mine(constant(3, world.rank()), up_stream);
@@ -311,7 +312,7 @@ TEST(CollectiveRules, RefuseWhatContradictsItself) {
     const OwnedStream stream;
     EXPECT_THROW(world.broadcast(nullptr, 1, kFloat, 1, stream), std::invalid_argument);
     EXPECT_THROW(world.all_to_all(nullptr, {}, nullptr, {}, kFloat, stream), std::invalid_argument);
-    EXPECT_THROW(world.split("tp", {1}), std::invalid_argument);
+    EXPECT_THROW(world.split("tp", {1}, CommunicatorUse::collectives), std::invalid_argument);
   });
   EXPECT_THAT(errors, Each(""));
 }

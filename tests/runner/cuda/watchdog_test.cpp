@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "runner/cuda/collectives.h"
+#include "runner/cuda/communicator_config.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/failure_board.h"
 #include "runner/cuda/poll_pause.h"
@@ -218,6 +219,12 @@ TEST(Joining, EndsOnceAMemberIsKnownToBeGone) {
                  "checkpoint. The first rank to fail says why in its own log.");
   }
   EXPECT_EQ(comm.aborts, 1);
+}
+
+TEST(CommunicatorConfig, LeavesTheDeviceToComputingWhileMessagesWait) {
+  EXPECT_EQ(communicator_config(CommunicatorUse::messages).maxCTAs, kBlocksOfMessagesMax);
+  EXPECT_EQ(communicator_config(CommunicatorUse::collectives).maxCTAs, NCCL_CONFIG_UNDEF_INT);
+  EXPECT_EQ(communicator_config(CommunicatorUse::messages).blocking, 0);
 }
 
 // So that a run says what was planned, as wherever its device is too small.
