@@ -8,6 +8,7 @@
 
 #include "runner/cuda/backend.h"
 #include "runner/cuda/ceilings.h"
+#include "runner/cuda/collectives.h"
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/device_meter.h"
@@ -122,8 +123,8 @@ void train_in(std::int64_t arena, cuda::Ops<T>& ops, World& world, const Options
     const int communicators = devices->communicators_joined();
     const bool tells = communicators > 0 && world.rank() == 0;
     if (tells) {
-      output.log.write(
-          joined_text(settings, communicators, free_before, cuda::memory_info().free_bytes));
+      output.log.write(joined_text(settings, communicators, cuda::collectives_library(),
+                                   free_before, cuda::memory_info().free_bytes));
     }
     run->train();
     if (tells) {

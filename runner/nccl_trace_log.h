@@ -15,7 +15,8 @@ struct TraceProcess {
   std::int64_t thread_id = 0;
   int device = 0;
 };
-// This thread of this process; `device` stands for the GPU that it would have.
+// This thread of this process; `device` is its GPU's number among those that the process sees, or
+// stands for the one that it would have.
 TraceProcess this_trace_process(int device);
 
 // One line with its newline. Empty for what NCCL does not have: barriers, and calls of a group of

@@ -43,6 +43,16 @@ ProcessMemory memory_of(const Ops& ops) {
   }
 }
 
+// The device that NCCL would name in a trace; on the CPU each rank stands for one.
+template <typename Ops>
+int traced_device(const Ops& ops, int rank) {
+  if constexpr (requires { ops.device_index(); }) {
+    return ops.device_index();
+  } else {
+    return rank;
+  }
+}
+
 inline TrainerSettings trainer_settings(const Options& options, const RunSettings& settings) {
   TrainerSettings trainer;
   trainer.batch = settings.batch;
@@ -270,7 +280,7 @@ class RankRun {
     is_traced_ = is_wanted;
     Communicator::Observer observer;
     if (is_wanted) {
-      observer = [this, process = this_trace_process(trainer_.rank())](
+      observer = [this, process = this_trace_process(traced_device(ops_, trainer_.rank()))](
                      const Communicator& communicator, const CallRecord& call) {
         const std::string line = nccl_trace_line(process, communicator, call);
         if (!line.empty()) output_.log.write(line);

@@ -17,6 +17,7 @@
 #include "parser/catalog/model_shape.h"
 #include "runner/cpu/op_profile.h"
 #include "runner/cuda/attention.h"
+#include "runner/cuda/device.h"
 #include "runner/cuda/device_profile.h"
 #include "runner/cuda/fp8_copy.h"
 #include "runner/cuda/gemm.h"
@@ -90,6 +91,7 @@ class Ops : public MemoryPool {
     return copy;
   }
   void finish() { synchronize(stream()); }
+  int device_index() const { return current_device().index; }
   // GemmEngine::pin_plans of this rank's products.
   std::string pin_plans(const std::string& json) { return gemm_.pin_plans(json); }
   const TensorBytes& memory_meter() const { return tensor_bytes(); }

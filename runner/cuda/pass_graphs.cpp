@@ -10,10 +10,10 @@
 namespace llmb::runner::cuda {
 namespace {
 
-// As many as micro-batches are under way in a pipeline, and some for memory that is not free. The
-// one that was launched longest ago goes: a graph of a few thousand nodes has some MB of the
-// device, which no plan counts.
-constexpr std::size_t kKnownMax = 32;
+// Beside those that were prepared, one for each micro-batch that is under way at a time: for memory
+// that is not free then. The one that was launched longest ago goes: a graph of a few thousand
+// nodes has some MB of the device, which no plan counts.
+constexpr std::size_t kBesidePreparedMax = 32;
 
 CommunicationTotals calls_between(const CommunicationTotals& before,
                                   const CommunicationTotals& after) {
@@ -73,7 +73,7 @@ PassGraphs::Known PassGraphs::capture(PassKey key, std::span<Communicator* const
 void PassGraphs::keep(Known captured) {
   if (!pool_.are_free(captured.memory)) return;
   known_.push_front(std::move(captured));
-  if (known_.size() > kKnownMax) known_.pop_back();
+  if (known_.size() > prepared_ + kBesidePreparedMax) known_.pop_back();
 }
 
 void PassGraphs::launch(const Known& known, std::span<Communicator* const> groups) {
@@ -84,6 +84,7 @@ void PassGraphs::launch(const Known& known, std::span<Communicator* const> group
 
 void PassGraphs::prepare(PassKey key, std::span<Communicator* const> groups,
                          const std::function<void()>& pass) {
+  ++prepared_;
   if (find(key) == known_.end()) keep(capture(std::move(key), groups, pass));
 }
 

@@ -5,6 +5,7 @@
 // switch a step (GraphUse).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -56,7 +57,10 @@ class PassGraphs {
   // Throws what a refused capture throws, after which nothing is known of the pass.
   void prepare(PassKey key, std::span<Communicator* const> groups,
                const std::function<void()>& pass);
-  void forget() { known_.clear(); }
+  void forget() {
+    known_.clear();
+    prepared_ = 0;
+  }
 
  private:
   struct Known {
@@ -76,7 +80,8 @@ class PassGraphs {
 
   MemoryPool& pool_;
   GraphUse& use_;
-  KnownPasses known_;  // the one launched last in front
+  KnownPasses known_;         // the one launched last in front
+  std::size_t prepared_ = 0;  // for which there is room whatever else is known
 };
 
 }  // namespace llmb::runner::cuda

@@ -350,14 +350,14 @@ std::string graph_memory_text(const RunSettings& settings, std::int64_t device_b
                  mebibytes(device_bytes), mebibytes(plan.graphs));
 }
 
-std::string joined_text(const RunSettings& settings, int communicators, std::int64_t free_before,
-                        std::int64_t free_now) {
+std::string joined_text(const RunSettings& settings, int communicators, const std::string& library,
+                        std::int64_t free_before, std::int64_t free_now) {
   const StageBytes plan = make_memory_plan(settings).stages.at(0);
   return text_of(
-      "llmb-step-runner: rank 0's communicators: %d; to join took %.1f MiB of the device, of "
-      "%.1f planned; %.1f MiB are free\n",
-      communicators, mebibytes(free_before - free_now), mebibytes(plan.communicators),
-      mebibytes(free_now));
+      "llmb-step-runner: rank 0's communicators: %d, by %s; to join took %.1f MiB of the device, "
+      "of %.1f planned; %.1f MiB are free\n",
+      communicators, library.c_str(), mebibytes(free_before - free_now),
+      mebibytes(plan.communicators), mebibytes(free_now));
 }
 
 std::string taken_at_the_end_text(std::int64_t free_before, std::int64_t free_now) {

@@ -26,11 +26,11 @@ std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& pla
 // planned.
 std::string graph_memory_text(const RunSettings& settings, std::int64_t device_bytes, int stage);
 
-// Lines of what the library that ranks talk by takes of rank 0's device beside the arena, by what
+// Lines of what `library`, by which ranks talk, takes of rank 0's device beside the arena, by what
 // was free there before and is now: to join its communicators, beside what was planned for them;
 // and by the end, as first calls make more, with what the driver keeps of graphs.
-std::string joined_text(const RunSettings& settings, int communicators, std::int64_t free_before,
-                        std::int64_t free_now);
+std::string joined_text(const RunSettings& settings, int communicators, const std::string& library,
+                        std::int64_t free_before, std::int64_t free_now);
 std::string taken_at_the_end_text(std::int64_t free_before, std::int64_t free_now);
 
 // A line: that a rank's experts got so many rows of a micro-batch, which are more than planned.

@@ -188,16 +188,22 @@ TEST(CudaDouble, HasOneCommunicatorForEachListOfRanks) {
   const auto log_with = [](const Arguments& layout) {
     return log_of(shorter(joined({"--steps", "1", "--global-batch-size", "2"}, layout)), true);
   };
-  EXPECT_THAT(log_with({"--dp", "2"}),
-              HasSubstr("rank 0's communicators: 1; to join took 0.0 MiB of the device, of "
-                        "128.0 planned"));
-  EXPECT_THAT(log_with({"--tp", "2", "--dp", "2"}),
-              HasSubstr("rank 0's communicators: 3; to join took 0.0 MiB of the device, of "
-                        "384.0 planned"));
+  EXPECT_THAT(
+      log_with({"--dp", "2"}),
+      HasSubstr("rank 0's communicators: 1, by threads, the CPU's double; to join took 0.0 MiB "
+                "of the device, of "
+                "128.0 planned"));
+  EXPECT_THAT(
+      log_with({"--tp", "2", "--dp", "2"}),
+      HasSubstr("rank 0's communicators: 3, by threads, the CPU's double; to join took 0.0 MiB "
+                "of the device, of "
+                "384.0 planned"));
   // The pipeline, its two directions, and the world, which is the pipeline's list here.
-  EXPECT_THAT(log_with({"--pp", "2", "--vp", "1"}),
-              HasSubstr("rank 0's communicators: 3; to join took 0.0 MiB of the device, of "
-                        "384.0 planned"));
+  EXPECT_THAT(
+      log_with({"--pp", "2", "--vp", "1"}),
+      HasSubstr("rank 0's communicators: 3, by threads, the CPU's double; to join took 0.0 MiB "
+                "of the device, of "
+                "384.0 planned"));
   EXPECT_THAT(log_with({"--dp", "2"}),
               HasSubstr("after the last step communicators have taken 0.0 MiB of the device, with "
                         "what first calls and graphs made; "));
@@ -298,6 +304,27 @@ TEST(CudaDouble, TellsOthersOfAFailureBeforeWhatItHadGoes) {
                std::runtime_error);
   EXPECT_THAT(world.told(), HasSubstr("/there/is/none"));
   EXPECT_GT(world.bytes_then(), 0);
+}
+
+// A process's device is what NCCL's own lines have, not the rank among all nodes'.
+TEST(CudaDouble, TracesCallsOfTheDeviceThatTheyAreMadeOn) {
+  const ParsedOptions parsed =
+      parse_options(shorter({"--steps", "1", "--global-batch-size", "2", "--dp", "2",
+                             "--product-plans", "", "--nccl-trace", "true"}),
+                    {});
+  auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
+  ASSERT_TRUE(settings) << settings.error().message;
+  settings->backend = Backend::cuda;
+  std::ostringstream text;
+  LogSink log(text);
+  constexpr int kFirstDevice = 5;
+  run_thread_ranks(2, [&](World& world) {
+    train_rank_on_cuda(world, kFirstDevice + world.rank(), 2, parsed.options, *settings,
+                       {log, nullptr});
+  });
+  EXPECT_THAT(text.str(), HasSubstr(" [5] NCCL INFO AllReduce"));
+  EXPECT_THAT(text.str(), HasSubstr(" [6] NCCL INFO AllReduce"));
+  EXPECT_THAT(text.str(), Not(HasSubstr(" [0] NCCL INFO")));
 }
 
 // A log of one rank whose device has nothing left once its arena is there.

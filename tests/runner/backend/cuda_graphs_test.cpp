@@ -85,6 +85,21 @@ struct Doubling {
   float value() { return ops.read(x.values()).values()[999]; }
 };
 
+// A deep pipeline has more micro-batches under way than any fixed number.
+TEST_F(CudaGraphs, AreKeptForAsManyMicroBatchesAsWerePrepared) {
+  constexpr int kStates = 40;
+  Doubling doubling;
+  doubling.run(cuda::PassMode::at_fixed_places);
+  doubling.ops.run_passes(cuda::PassMode::as_graphs);
+  const auto pass = [&] { doubling.ops.add(doubling.x, doubling.x); };
+  for (int state = 0; state < kStates; ++state) doubling.passes.prepare({state, 1, {}}, {}, pass);
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int state = 0; state < kStates; ++state) doubling.passes.run({state, 1, {}}, {}, pass);
+  }
+  EXPECT_EQ(doubling.ops.graph_use().captured, kStates);
+  EXPECT_EQ(doubling.ops.graph_use().launched, 2 * kStates);
+}
+
 TEST_F(CudaGraphs, AreLaunchedAgainOnlyWhereTheirMemoryIsFree) {
   Doubling doubling;
   doubling.run(cuda::PassMode::at_fixed_places);
