@@ -6,6 +6,7 @@
 #include "runner/plan/fp8_copy_bytes.h"
 #include "runner/plan/pass_bytes.h"
 #include "runner/plan/pass_graphs.h"
+#include "runner/schedule/message_count.h"
 
 namespace llmb::runner {
 namespace {
@@ -228,13 +229,17 @@ std::int64_t gathered_bytes(const RunSettings& settings, const StageBytes& stage
   return most;
 }
 
-void plan_communication(const RunSettings& settings, StageBytes& stage) {
+void plan_communication(const RunSettings& settings, int index, StageBytes& stage) {
   const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
   const TokenCounts tokens =
       token_counts(settings.spec, settings.sizes, settings.batch.micro_batch_size);
   const std::int64_t row_bytes = settings.spec.shape.hidden_size * bytes.activation;
-  // Sent and received, forward and backward.
-  if (settings.sizes.pp > 1) stage.communication += 4 * tokens.resident * row_bytes;
+  const PipelineShape pipeline{settings.sizes.pp, settings.sizes.vp,
+                               static_cast<int>(settings.micro_batches())};
+  if (pipeline.stages > 1) {
+    stage.communication += messages_at_once_max(pipeline, make_task_list(pipeline, index)) *
+                           tokens.resident * row_bytes;
+  }
   if (settings.fully_sharded) stage.communication += gathered_bytes(settings, stage);
 }
 
@@ -270,7 +275,7 @@ MemoryPlan make_memory_plan(const RunSettings& settings) {
     plan_activations(settings, stage);
     plan_fp8_weights(settings, stage);
     plan_pass(settings, stage);
-    plan_communication(settings, stage);
+    plan_communication(settings, index, stage);
     plan_graphs(settings, stage);
     stage.communicators = communicator_count(settings, index) * kCommunicatorBytes;
     if (settings.backend == Backend::cuda) {

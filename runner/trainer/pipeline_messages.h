@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runner/parallel/communicator.h"
+#include "runner/schedule/message_count.h"
 #include "runner/schedule/rendezvous.h"
 #include "runner/schedule/task_list.h"
 
@@ -36,7 +37,7 @@ class PipelineMessages {
       : ops_(ops),
         pipeline_(pipeline),
         elements_of_(std::move(elements_of)),
-        in_flight_max_(static_cast<std::size_t>(activation_bound(shape, 0)) + 1) {
+        in_flight_max_(exchanges_in_flight_max(shape)) {
     for (Lane& lane : lanes_) {
       lane.exchanges = exchanges_of(tasks, lane.direction);
       if (shape.stages > 1) pipeline_.open_exchanges(lane.tag);
@@ -116,7 +117,6 @@ class PipelineMessages {
   }
 
   void begin_next(Lane& lane) {
-    // A message that old has been taken: its receiver did passes that later ones here needed.
     while (lane.begun - lane.ended >= in_flight_max_) end_oldest(lane);
     const Exchange& exchange = lane.exchanges[lane.begun++];
     std::optional<OutgoingMessage> outgoing;

@@ -78,6 +78,21 @@ TEST_F(CudaLargeMemory, IsAsPlannedOverRanks) {
   expect_as_planned(nemotron({"--tp", "2", "--cp", "2", "--global-batch-size", "2"}), kNear);
 }
 
+// The first stage's activations and the last one's gradients are sent and never answered, so that
+// more of these are kept at a time than of messages that come and go.
+TEST_F(CudaLargeMemory, IsAsPlannedInADeepPipeline) {
+  const auto deep = [](const Arguments& more) {
+    return llama(joined({"--num-layers", "8", "--recompute-layers", "8", "--ffn-hidden-size", "256",
+                         "--vocab-size", "256", "--pp", "8"},
+                        more));
+  };
+  expect_as_planned(deep({"--global-batch-size", "16"}), kNear);
+  expect_as_planned(deep({"--global-batch-size", "3"}), kNear);
+  expect_as_planned(deep({"--num-layers", "16", "--vp", "2", "--recompute-layers", "16",
+                          "--global-batch-size", "16"}),
+                    kNear);
+}
+
 TEST_F(CudaLargeMemory, IsAsPlannedFullySharded) {
   expect_as_planned(llama({"--dp", "2", "--fsdp", "true", "--global-batch-size", "4"}), kNear);
 }

@@ -138,14 +138,15 @@ TEST(MemoryPlan, HoldsAQuarterOfLlamasLogits) {
   EXPECT_EQ(measured.count, 4);
 }
 
-// By hand: messages of the pipeline, four of 16 rows; then what is whole at a time, in weights and
-// gradients, and half its gradients, which two replicas share.
+// By hand: messages of the pipeline, four of 16 rows, and a fifth that the first stage has sent;
+// then what is whole at a time, in weights and gradients, and half its gradients, which two
+// replicas share.
 TEST(MemoryPlan, HoldsWhatIsGatheredOfAShardedModel) {
   Options options = tiny();
   options.scale = 8;
   options.fully_sharded = true;
   const auto gathered = [&](int stage) {
-    const std::int64_t messages = std::int64_t{4} * 16 * 64 * 2;
+    const std::int64_t messages = std::int64_t{stage == 0 ? 5 : 4} * 16 * 64 * 2;
     return make_memory_plan(settings_of(options))
                .stages.at(static_cast<std::size_t>(stage))
                .communication -
