@@ -80,8 +80,10 @@ class DeviceCommunicator {
                                                     const std::vector<int>& ranks,
                                                     CommunicatorUse use) = 0;
 
-  // to = the reduction of everybody's from; `to` may be `from`. float32 and bf16 are summed in
-  // fp32; in which order is the library's business, and in the double that of the ranks.
+  // to = the reduction of everybody's from; `to` may be `from`. In which order is the library's
+  // business. NCCL rounds sums of bf16 at each hop of a ring or tree, and keeps fp32 only where a
+  // switch adds (NVLS); the double adds in fp32 in the order of ranks, and rounds once: its
+  // tolerances are the tighter ones.
   virtual void all_reduce(const void* from, void* to, std::int64_t count, NumberType type,
                           Reduction reduction, Stream stream) = 0;
   // to (size() count) = from of member 0, from of member 1, …; `from` may lie in its place in `to`.
@@ -104,11 +106,6 @@ class DeviceCommunicator {
   virtual void send(const void* from, std::int64_t count, NumberType type, int to,
                     Stream stream) = 0;
   virtual void receive(void* to, std::int64_t count, NumberType type, int from, Stream stream) = 0;
-
-  // Ends what is under way, here and (NCCL, and the double) on the other members, whose streams
-  // then fail with `reason`. NCCL's end with all others of this process: on a stream one waits for
-  // another.
-  virtual void abort(const std::string& reason) = 0;
 
  protected:
   DeviceCommunicator(std::string name, std::vector<int> ranks, int rank);

@@ -213,10 +213,6 @@ class NcclCommunicator : public DeviceCommunicator {
     });
   }
 
-  void abort(const std::string& reason) override {
-    Watchdog::of_this_process().end_all(describe_group(), reason);
-  }
-
  private:
   NcclCommunicator(const std::string& name, const std::vector<int>& ranks, int rank,
                    const CommunicatorOptions& options)

@@ -195,8 +195,6 @@ class HostCommunicator : public DeviceCommunicator {
          nullptr});
   }
 
-  void abort(const std::string& reason) override { meeting_->abort(reason); }
-
  private:
   void put(HostCall call, Stream stream) {
     const auto members = static_cast<std::int64_t>(size());

@@ -12,9 +12,8 @@ namespace llmb::runner::cuda {
 struct DeviceInfo {
   int index = 0;  // among the devices that this process sees
   std::string name;
-  std::string pci_address;     // "0000:1b:00.0", by which NVML knows it
+  std::string pci_address;     // "00000000:1b:00.0", by which NVML knows it
   int compute_capability = 0;  // 90 for sm_90
-  int multiprocessors = 0;
   std::int64_t memory_bytes = 0;
   int driver_version = 0;   // the newest CUDA that the driver serves: 12040 for 12.4
   int runtime_version = 0;  // the CUDA that this program was built with
@@ -50,10 +49,6 @@ struct MemoryInfo {
   std::int64_t total_bytes = 0;
 };
 MemoryInfo memory_info();
-
-// Waits until everything that was put on any stream of the calling thread's device has run, and
-// throws what went wrong on the way.
-void synchronize_device();
 
 // Which of these functions answer: "CUDA 13.0" or "the CPU's double".
 std::string runtime_name();

@@ -18,7 +18,6 @@ DeviceInfo info_of(int index) {
   info.pci_address = fmt::format("{:08x}:{:02x}:{:02x}.0", properties.pciDomainID,
                                  properties.pciBusID, properties.pciDeviceID);
   info.compute_capability = 10 * properties.major + properties.minor;
-  info.multiprocessors = properties.multiProcessorCount;
   info.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   check(cudaDriverGetVersion(&info.driver_version), "ask for the driver's version");
   check(cudaRuntimeGetVersion(&info.runtime_version), "ask for the runtime's version");
@@ -64,12 +63,6 @@ MemoryInfo memory_info() {
   std::size_t total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes), "ask for the device's memory");
   return {static_cast<std::int64_t>(free_bytes), static_cast<std::int64_t>(total_bytes)};
-}
-
-void synchronize_device() {
-  const cudaError_t status = cudaDeviceSynchronize();
-  throw_posted_failure();
-  check(status, "wait for the device");
 }
 
 std::string runtime_name() {

@@ -16,7 +16,6 @@ DeviceInfo info_of(int index) {
   info.name = "double";
   info.pci_address = fmt::format("0000:{:02x}:00.0", index + 1);
   info.compute_capability = host_devices().compute_capability;
-  info.multiprocessors = 1;
   info.memory_bytes = host_devices().memory_bytes;
   info.driver_version = host_devices().driver_version;
   return info;
@@ -49,12 +48,6 @@ DeviceInfo current_device() {
 MemoryInfo memory_info() {
   const std::int64_t total = host_devices().memory_bytes;
   return {total - taken_host_memory(host_device()), total};
-}
-
-void synchronize_device() {
-  refuse_in_capture("wait for the device");
-  ++host_calls().waits;
-  finish_streams_of(host_device());
 }
 
 std::string runtime_name() {

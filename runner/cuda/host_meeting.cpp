@@ -291,10 +291,4 @@ void HostMeeting::set_group(const std::string& group) {
   group_ = group;
 }
 
-void HostMeeting::abort(const std::string& reason) {
-  const std::lock_guard lock(mutex_);
-  if (failure_.empty()) failure_ = reason;
-  changed_.notify_all();
-}
-
 }  // namespace llmb::runner::cuda

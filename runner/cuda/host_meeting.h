@@ -40,7 +40,7 @@ struct HostCall {
 };
 
 // Thread-safe. Waits end after the patience with a CommunicatorFailed that names who did not come,
-// or when a rank is known to be gone, or the group is aborted.
+// or when a rank is known to be gone.
 class HostMeeting {
  public:
   HostMeeting(std::string group, std::vector<int> ranks, CommunicatorOptions options);
@@ -56,7 +56,6 @@ class HostMeeting {
   // run as far as the call. It is called once another member waits in this group.
   void announce(std::function<void()> let_run);
 
-  void abort(const std::string& reason);
   // What messages call it from here on.
   void set_group(const std::string& group);
 

@@ -53,16 +53,6 @@ enum class CopyDirection { to_device, to_host, within_device };
 // event or a synchronisation.
 void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection direction,
                 Stream stream);
-// `rows` rows of `row_bytes` bytes, each so many bytes after the one before.
-struct RowsCopy {
-  void* to;
-  std::size_t to_stride_bytes;
-  const void* from;
-  std::size_t from_stride_bytes;
-  std::size_t row_bytes;
-  std::size_t rows;
-};
-void copy_rows_async(const RowsCopy& copy, CopyDirection direction, Stream stream);
 // Every byte becomes `value`.
 void fill_async(void* memory, std::uint8_t value, std::size_t bytes, Stream stream);
 

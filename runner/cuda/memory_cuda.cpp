@@ -68,13 +68,6 @@ void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection dir
         fmt::format("copy {} bytes {}", bytes, words_of(direction)));
 }
 
-void copy_rows_async(const RowsCopy& copy, CopyDirection direction, Stream stream) {
-  if (copy.rows == 0 || copy.row_bytes == 0) return;
-  check(cudaMemcpy2DAsync(copy.to, copy.to_stride_bytes, copy.from, copy.from_stride_bytes,
-                          copy.row_bytes, copy.rows, kind_of(direction), stream),
-        fmt::format("copy {} rows of {} bytes {}", copy.rows, copy.row_bytes, words_of(direction)));
-}
-
 void fill_async(void* memory, std::uint8_t value, std::size_t bytes, Stream stream) {
   if (bytes == 0) return;
   check(cudaMemsetAsync(memory, value, bytes, stream), fmt::format("fill {} bytes", bytes));

@@ -101,29 +101,6 @@ void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection dir
   compute_on_stream(stream, [=] { std::memmove(to, from, bytes); });
 }
 
-void copy_rows_async(const RowsCopy& copy, CopyDirection direction, Stream stream) {
-  if (copy.rows == 0 || copy.row_bytes == 0) return;
-  const std::size_t to_bytes = (copy.rows - 1) * copy.to_stride_bytes + copy.row_bytes;
-  const std::size_t from_bytes = (copy.rows - 1) * copy.from_stride_bytes + copy.row_bytes;
-  if (direction != CopyDirection::to_host)
-    require_on_device(copy.to, to_bytes, "copy to the device");
-  if (direction != CopyDirection::to_device) {
-    require_on_device(copy.from, from_bytes, "copy from the device");
-  }
-  if (direction == CopyDirection::to_host) require_pinned_in_capture(copy.to, to_bytes, stream);
-  if (direction == CopyDirection::to_device) {
-    require_pinned_in_capture(copy.from, from_bytes, stream);
-  }
-  compute_on_stream(stream, [copy] {
-    auto* to = static_cast<std::byte*>(copy.to);
-    const auto* from = static_cast<const std::byte*>(copy.from);
-    for (std::size_t row = 0; row < copy.rows; ++row) {
-      std::memcpy(to + row * copy.to_stride_bytes, from + row * copy.from_stride_bytes,
-                  copy.row_bytes);
-    }
-  });
-}
-
 void fill_async(void* memory, std::uint8_t value, std::size_t bytes, Stream stream) {
   require_on_device(memory, bytes, "fill");
   if (bytes == 0) return;

@@ -231,7 +231,7 @@ class Ops : public MemoryPool {
 
   template <typename Stretch>
   void add_sum_of_squares(std::span<const Stretch> stretches, View<double> total) {
-    std::vector<kernels::GradientSegment<float>> segments;
+    std::vector<kernels::GradientSegment> segments;
     for (const Stretch& stretch : stretches) {
       segments.push_back({stretch.gradients.data(), std::ssize(stretch.gradients)});
     }
@@ -240,9 +240,9 @@ class Ops : public MemoryPool {
   template <typename Stretch>
   void adamw(const AdamWSettings& settings, std::int64_t step, View<const double> norm_and_scale,
              std::span<const Stretch> stretches) {
-    std::vector<kernels::AdamWSegment<float>> segments;
+    std::vector<kernels::AdamWSegment> segments;
     for (const Stretch& stretch : stretches) {
-      kernels::AdamWSegment<float>& segment = segments.emplace_back();
+      kernels::AdamWSegment& segment = segments.emplace_back();
       segment.gradients = stretch.gradients.data();
       segment.parameters = stretch.master.data();
       segment.first_moments = stretch.first_moment.data();
@@ -257,9 +257,9 @@ class Ops : public MemoryPool {
   void cast_weights(std::span<const float> master, bool is_narrow, std::span<T> weights);
 
  private:
-  void add_squares(std::vector<kernels::GradientSegment<float>> segments, View<double> total);
+  void add_squares(std::vector<kernels::GradientSegment> segments, View<double> total);
   void update(const AdamWSettings& settings, std::int64_t step, View<const double> norm_and_scale,
-              std::vector<kernels::AdamWSegment<float>> segments);
+              std::vector<kernels::AdamWSegment> segments);
   // x + branch where there is a branch; dx is the bypass too where it is added to.
   void rms_norm_of(In x, In branch, std::span<const T> weight, double epsilon, Out sum, Out y,
                    StatisticsOut scale);

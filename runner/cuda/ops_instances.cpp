@@ -164,22 +164,20 @@ void Ops<T>::grouped_linear_backward_weight(RowCounts rows, In x, In dy, Gradien
 }
 
 template <typename T>
-void Ops<T>::add_squares(std::vector<kernels::GradientSegment<float>> segments,
-                         View<double> total) {
+void Ops<T>::add_squares(std::vector<kernels::GradientSegment> segments, View<double> total) {
   const OpRange op = range("adamw.sum_of_squares");
   for (const auto& segment : segments) {
     profile_.add_work({.bytes = static_cast<double>(segment.count) * sizeof(float)});
   }
   if (segments.empty()) return;
   const std::int64_t blocks =
-      kernels::place_segments(std::span<kernels::GradientSegment<float>>(segments));
-  const Array<std::byte> placed =
-      on_device(std::span<const kernels::GradientSegment<float>>(segments));
+      kernels::place_segments(std::span<kernels::GradientSegment>(segments));
+  const Array<std::byte> placed = on_device(std::span<const kernels::GradientSegment>(segments));
   Tensor<double> workspace(*this, 1, blocks + 1);
   double* const sum = workspace.data() + blocks;
-  kernels::sum_of_squares(
-      reinterpret_cast<const kernels::GradientSegment<float>*>(placed.values().data()),
-      static_cast<int>(segments.size()), blocks, workspace.data(), sum, stream());
+  kernels::sum_of_squares(reinterpret_cast<const kernels::GradientSegment*>(placed.values().data()),
+                          static_cast<int>(segments.size()), blocks, workspace.data(), sum,
+                          stream());
   kernels::sum_values(static_cast<const double*>(sum), 1, total.data, true, stream());
 }
 
@@ -194,7 +192,7 @@ void Ops<T>::norm_and_clip(View<const double> sum_of_squares, double max_norm,
 template <typename T>
 void Ops<T>::update(const AdamWSettings& settings, std::int64_t step,
                     View<const double> norm_and_scale,
-                    std::vector<kernels::AdamWSegment<float>> segments) {
+                    std::vector<kernels::AdamWSegment> segments) {
   const OpRange op = range("adamw.update");
   // Gradient, master and moments are read, all but the gradient written.
   constexpr double kNumbersMoved = 7;
@@ -203,14 +201,12 @@ void Ops<T>::update(const AdamWSettings& settings, std::int64_t step,
         {.bytes = kNumbersMoved * static_cast<double>(segment.count) * sizeof(float)});
   }
   if (segments.empty()) return;
-  const std::int64_t blocks =
-      kernels::place_segments(std::span<kernels::AdamWSegment<float>>(segments));
-  const Array<std::byte> placed =
-      on_device(std::span<const kernels::AdamWSegment<float>>(segments));
+  const std::int64_t blocks = kernels::place_segments(std::span<kernels::AdamWSegment>(segments));
+  const Array<std::byte> placed = on_device(std::span<const kernels::AdamWSegment>(segments));
   kernels::adamw_update(
       kernels::make_adamw_step(settings.learning_rate, settings.beta1, settings.beta2,
                                settings.epsilon, settings.weight_decay, step),
-      reinterpret_cast<const kernels::AdamWSegment<float>*>(placed.values().data()),
+      reinterpret_cast<const kernels::AdamWSegment*>(placed.values().data()),
       static_cast<int>(segments.size()), blocks, norm_and_scale.data + 1, stream());
 }
 

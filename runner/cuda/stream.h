@@ -31,9 +31,6 @@ class OwnedStream {
 // wrong there, and KernelFault over the shim.
 void synchronize(Stream stream);
 
-// Whether it has all run, without waiting.
-bool is_done(Stream stream);
-
 // A place in a stream's order, to wait for from other streams or the host, and to take times
 // between.
 class Event {

@@ -28,14 +28,6 @@ void synchronize(Stream stream) {
   check(status, "wait for a stream");
 }
 
-bool is_done(Stream stream) {
-  const cudaError_t status = cudaStreamQuery(stream);
-  if (status == cudaErrorNotReady) return false;
-  throw_posted_failure();
-  check(status, "look at a stream");
-  return true;
-}
-
 struct Event::State {
   bool has_timing = false;
   bool is_recorded = false;

@@ -29,13 +29,6 @@ void synchronize(Stream stream) {
   host->finish(host->last_ticket());
 }
 
-bool is_done(Stream stream) {
-  refuse_in_capture("look at a stream");
-  const auto host = host_stream(stream);
-  host->let_run(host->last_ticket());
-  return host->has_run(host->last_ticket());
-}
-
 // Of a stream's work, or of what was captured.
 struct Event::State {
   explicit State(bool timed) : has_timing(timed) {}

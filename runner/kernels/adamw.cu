@@ -9,17 +9,16 @@ namespace {
 
 constexpr int kThreads = 256;
 
-template <typename G>
 struct AdamWKernel {
   static constexpr int kThreadsMax = kThreads;
 
   AdamWStep step;
-  const AdamWSegment<G>* segments;
+  const AdamWSegment* segments;
   int segment_count;
   const double* gradient_scale;
 
   __device__ void operator()() const {
-    const AdamWSegment<G> segment = segment_of_block(segments, segment_count, block_x());
+    const AdamWSegment segment = segment_of_block(segments, segment_count, block_x());
     const std::int64_t begin = (block_x() - segment.first_block) * kSegmentPiece;
     const std::int64_t left = segment.count - begin;
     const auto scale = static_cast<float>(*gradient_scale);
@@ -33,8 +32,8 @@ struct AdamWKernel {
   }
 
   template <int kWidth>
-  __device__ void update(Width<kWidth>, const AdamWSegment<G>& segment, std::int64_t at,
-                         float scale, float keep) const {
+  __device__ void update(Width<kWidth>, const AdamWSegment& segment, std::int64_t at, float scale,
+                         float keep) const {
     const auto gradients = load<kWidth>(segment.gradients + at);
     auto parameters = load<kWidth>(segment.parameters + at);
     auto first = load<kWidth>(segment.first_moments + at);
@@ -50,7 +49,6 @@ struct AdamWKernel {
     store(parameters, segment.parameters + at);
     store(first, segment.first_moments + at);
     store(second, segment.second_moments + at);
-    if (segment.copy) store(parameters, segment.copy + at);
   }
 };
 
@@ -67,16 +65,9 @@ AdamWStep make_adamw_step(double learning_rate, double beta1, double beta2, doub
           static_cast<float>(1 - learning_rate * weight_decay)};
 }
 
-template <typename G>
-void adamw_update(const AdamWStep& step, const AdamWSegment<G>* segments, int segment_count,
+void adamw_update(const AdamWStep& step, const AdamWSegment* segments, int segment_count,
                   std::int64_t blocks, const double* gradient_scale, Stream stream) {
-  launch(AdamWKernel<G>{step, segments, segment_count, gradient_scale}, {blocks}, kThreads, 0,
-         stream);
+  launch(AdamWKernel{step, segments, segment_count, gradient_scale}, {blocks}, kThreads, 0, stream);
 }
-
-template void adamw_update(const AdamWStep&, const AdamWSegment<float>*, int, std::int64_t,
-                           const double*, Stream);
-template void adamw_update(const AdamWStep&, const AdamWSegment<Bf16>*, int, std::int64_t,
-                           const double*, Stream);
 
 }  // namespace llmb::runner::kernels

@@ -1,32 +1,28 @@
 // AdamW with decoupled weight decay and bias correction over many stretches of parameters in one
-// launch. The factor that clips gradients is read on the device. Writes the BF16 copy that the
-// matrix products take, too. G, of the gradients: float or Bf16. Source: Loshchilov and Hutter
-// 2019.
+// launch. The factor that clips gradients is read on the device. The BF16 copy that matrix products
+// take is another kernel's. Source: Loshchilov and Hutter 2019.
 #pragma once
 
 #include <cstdint>
 
-#include "runner/kernels/number.h"
 #include "runner/kernels/segment.h"
 #include "runner/kernels/stream.h"
 
 namespace llmb::runner::kernels {
 
-// Moves 28 bytes a parameter with fp32 gradients (26 with BF16 ones), and 2 for the copy.
-template <typename G>
+// Moves 28 bytes a parameter.
 struct AdamWSegment {
-  const G* gradients;
+  const float* gradients;
   float* parameters;
   float* first_moments;
   float* second_moments;
-  Bf16* copy = nullptr;  // of the parameters; or absent
   std::int64_t count = 0;
   bool decays = true;
   bool aligned = false;  // set by place_segments, as is first_block
   std::int64_t first_block = 0;
 
   bool is_aligned() const {
-    return are_aligned(gradients, parameters, first_moments, second_moments, copy);
+    return are_aligned(gradients, parameters, first_moments, second_moments);
   }
 };
 
@@ -44,8 +40,7 @@ AdamWStep make_adamw_step(double learning_rate, double beta1, double beta2, doub
 
 // `segments` lie on the device, placed; `blocks` as place_segments said. Gradients are multiplied
 // by *gradient_scale first; where that is NaN, nothing changes.
-template <typename G>
-void adamw_update(const AdamWStep& step, const AdamWSegment<G>* segments, int segment_count,
+void adamw_update(const AdamWStep& step, const AdamWSegment* segments, int segment_count,
                   std::int64_t blocks, const double* gradient_scale, Stream stream);
 
 }  // namespace llmb::runner::kernels

@@ -11,27 +11,26 @@ namespace {
 
 constexpr int kThreads = 256;
 
-template <typename G>
 struct SumOfSquaresKernel {
   static constexpr int kThreadsMax = kThreads;
 
-  const GradientSegment<G>* segments;
+  const GradientSegment* segments;
   int segment_count;
   double* partials;
 
   __device__ void operator()() const {
-    const GradientSegment<G> segment = segment_of_block(segments, segment_count, block_x());
+    const GradientSegment segment = segment_of_block(segments, segment_count, block_x());
     const std::int64_t begin = (block_x() - segment.first_block) * kSegmentPiece;
     const std::int64_t left = segment.count - begin;
-    const G* gradients = segment.gradients + begin;
+    const float* gradients = segment.gradients + begin;
     double sum = 0;
-    sweep<G>(left < kSegmentPiece ? left : kSegmentPiece, segment.aligned,
-             [&](auto width, std::int64_t at) {
-               const auto values = load<width>(gradients + at);
-               for (int i = 0; i < width; ++i) {
-                 sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-               }
-             });
+    sweep<float>(left < kSegmentPiece ? left : kSegmentPiece, segment.aligned,
+                 [&](auto width, std::int64_t at) {
+                   const auto values = load<width>(gradients + at);
+                   for (int i = 0; i < width; ++i) {
+                     sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+                   }
+                 });
     sum = block_reduce(sum);
     if (thread_index() == 0) partials[block_x()] = sum;
   }
@@ -59,10 +58,9 @@ struct ClipFactorKernel {
 
 }  // namespace
 
-template <typename G>
-void sum_of_squares(const GradientSegment<G>* segments, int segment_count, std::int64_t blocks,
+void sum_of_squares(const GradientSegment* segments, int segment_count, std::int64_t blocks,
                     double* partials, double* total, Stream stream) {
-  launch(SumOfSquaresKernel<G>{segments, segment_count, partials}, {blocks}, kThreads, 0, stream);
+  launch(SumOfSquaresKernel{segments, segment_count, partials}, {blocks}, kThreads, 0, stream);
   sum_values(partials, blocks, total, false, stream);
 }
 
@@ -70,10 +68,5 @@ void clip_factor(const double* sum_of_squares, double max_norm, double* norm, do
                  Stream stream) {
   launch(ClipFactorKernel{sum_of_squares, max_norm, norm, scale}, {1}, kWarp, 0, stream);
 }
-
-template void sum_of_squares(const GradientSegment<float>*, int, std::int64_t, double*, double*,
-                             Stream);
-template void sum_of_squares(const GradientSegment<Bf16>*, int, std::int64_t, double*, double*,
-                             Stream);
 
 }  // namespace llmb::runner::kernels

@@ -42,13 +42,12 @@ TEST_F(Device, KeepsWhatIsCopiedToIt) {
   const DeviceMemory memory = on_device(values, stream);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 256, 0U);
   EXPECT_EQ(on_host(memory, stream), values);
-  const DeviceMemory rows(4 * sizeof(float));
-  copy_rows_async({rows.data(), 2 * sizeof(float), memory.data() + sizeof(float), 3 * sizeof(float),
-                   2 * sizeof(float), 2},
-                  CopyDirection::within_device, stream);
-  EXPECT_EQ(on_host(rows, stream), (std::vector<float>{2, 3, 5, 6}));
-  fill_async(rows.data(), 0, rows.bytes(), stream);
-  EXPECT_THAT(on_host(rows, stream), Each(0.0F));
+  const DeviceMemory some(4 * sizeof(float));
+  copy_async(some.data(), memory.data() + sizeof(float), some.bytes(), CopyDirection::within_device,
+             stream);
+  EXPECT_EQ(on_host(some, stream), (std::vector<float>{2, 3, 4, 5}));
+  fill_async(some.data(), 0, some.bytes(), stream);
+  EXPECT_THAT(on_host(some, stream), Each(0.0F));
 }
 
 TEST_F(Device, SaysHowMuchMemoryIsLeft) {
@@ -85,7 +84,6 @@ TEST_F(Device, RunsAStreamInItsOrder) {
   std::vector<std::uint8_t> bytes(memory.bytes());
   copy_async(bytes.data(), memory.data(), bytes.size(), CopyDirection::to_host, stream);
   synchronize(stream);
-  EXPECT_TRUE(is_done(stream));
   EXPECT_THAT(bytes, Each(20));
 }
 

@@ -147,8 +147,6 @@ void expect_refused(const char* what, const std::function<void(Stream)>& call) {
 
 TEST_F(DeviceGraph, RefusesWhatTheHostWouldWaitFor) {
   expect_refused("wait for the stream", [](Stream stream) { synchronize(stream); });
-  expect_refused("look at the stream", [](Stream stream) { is_done(stream); });
-  expect_refused("wait for the device", [](Stream /*stream*/) { synchronize_device(); });
   expect_refused("look at an event of it", [](Stream stream) {
     Event event;
     event.record(stream);

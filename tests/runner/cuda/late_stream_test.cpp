@@ -118,11 +118,15 @@ TEST(DroppingStream, WaitsForOtherStreams) {
     const OwnedStream second;
     std::promise<void> go_on;
     put_on_stream(first, [gate = go_on.get_future().share()] { gate.wait(); });
+    Event before;
+    before.record(first);
     order_streams(first, second);
-    EXPECT_FALSE(is_done(second));
+    Event after;
+    after.record(second);
+    EXPECT_FALSE(after.is_done());
     go_on.set_value();
     synchronize(second);
-    EXPECT_TRUE(is_done(first));
+    EXPECT_TRUE(before.is_done());
   }
   set_host_devices({});
 }

@@ -24,9 +24,9 @@ using runner::testing::zeros;
 using Numbers = cpu::Tensor<double>;
 
 template <typename T>
-class Optimizer : public ::testing::Test {};
+class SmallOperations : public ::testing::Test {};
 using Types = ::testing::Types<float, Bf16>;
-TYPED_TEST_SUITE(Optimizer, Types);
+TYPED_TEST_SUITE(SmallOperations, Types);
 
 // Of one block, of several, and a few elements that no vector fits.
 constexpr std::int64_t kSizes[] = {256, 20001, 3};
@@ -45,8 +45,7 @@ std::vector<Stretch> stretches(std::int64_t& total) {
   return result;
 }
 
-TYPED_TEST(Optimizer, UpdatesManyStretchesInOneLaunch) {
-  using G = TypeParam;
+TEST(Optimizer, UpdatesManyStretchesInOneLaunch) {
   const cpu::AdamWSettings settings = {.learning_rate = 0.01};
   constexpr std::int64_t kStep = 3;
   const double clip = 0.5;
@@ -55,17 +54,15 @@ TYPED_TEST(Optimizer, UpdatesManyStretchesInOneLaunch) {
   const Numbers before = random_tensor(4, total, 1, 0.1, 1);
   for (const auto seed : kSeeds) {
     simt::set_order_seed(seed);
-    DeviceValues<G> gradients(before);
+    DeviceValues<float> gradients(before);
     DeviceValues<float> states(before);
-    DeviceValues<Bf16> copy(1, total);
     Numbers expected = states.numbers();
-    std::vector<AdamWSegment<G>> segments;
+    std::vector<AdamWSegment> segments;
     for (const Stretch& place : places) {
       const bool decays = place.count != 256;
       segments.push_back({gradients.data() + place.begin, states.matrix().row(1) + place.begin,
                           states.matrix().row(2) + place.begin,
-                          states.matrix().row(3) + place.begin, copy.data() + place.begin,
-                          place.count, decays});
+                          states.matrix().row(3) + place.begin, place.count, decays});
       auto of_place = settings;
       of_place.weight_decay = decays ? settings.weight_decay : 0;
       const Numbers gradient_numbers = gradients.numbers();
@@ -80,24 +77,18 @@ TYPED_TEST(Optimizer, UpdatesManyStretchesInOneLaunch) {
           stretch(expected, 1), stretch(expected, 2), stretch(expected, 3));
     }
     const std::int64_t blocks = place_segments(std::span(segments));
-    adamw_update<G>(make_adamw_step(settings.learning_rate, settings.beta1, settings.beta2,
-                                    settings.epsilon, settings.weight_decay, kStep),
-                    segments.data(), static_cast<int>(segments.size()), blocks, &clip, nullptr);
+    adamw_update(make_adamw_step(settings.learning_rate, settings.beta1, settings.beta2,
+                                 settings.epsilon, settings.weight_decay, kStep),
+                 segments.data(), static_cast<int>(segments.size()), blocks, &clip, nullptr);
     expect_close(states.numbers(), expected, kTolerance<float>, "states");
-    for (const Stretch& place : places) {
-      for (std::int64_t i = place.begin; i < place.begin + place.count; ++i) {
-        ASSERT_EQ(copy.data()[i].bits, from_float<Bf16>(states.matrix().row(1)[i]).bits);
-      }
-    }
   }
 }
 
-TYPED_TEST(Optimizer, ClipsByTheNormOfAllGradients) {
-  using G = TypeParam;
+TEST(Optimizer, ClipsByTheNormOfAllGradients) {
   std::int64_t total = 0;
   const auto places = stretches(total);
-  DeviceValues<G> gradients(random_tensor(1, total, 1));
-  std::vector<GradientSegment<G>> segments;
+  DeviceValues<float> gradients(random_tensor(1, total, 1));
+  std::vector<GradientSegment> segments;
   double sum_expected = 0;
   const Numbers numbers = gradients.numbers();
   for (const Stretch& place : places) {
@@ -110,8 +101,8 @@ TYPED_TEST(Optimizer, ClipsByTheNormOfAllGradients) {
     simt::set_order_seed(seed);
     std::vector<double> partials(static_cast<std::size_t>(blocks));
     double sum = 0;
-    sum_of_squares<G>(segments.data(), static_cast<int>(segments.size()), blocks, partials.data(),
-                      &sum, nullptr);
+    sum_of_squares(segments.data(), static_cast<int>(segments.size()), blocks, partials.data(),
+                   &sum, nullptr);
     EXPECT_NEAR(sum, sum_expected, 1e-10 * sum_expected);
     for (const double max_norm : {1.0, 1e6, 0.0}) {
       double norm = 0;
@@ -130,7 +121,7 @@ TYPED_TEST(Optimizer, ClipsByTheNormOfAllGradients) {
   }
 }
 
-TYPED_TEST(Optimizer, FillsCopiesAddsAndSums) {
+TYPED_TEST(SmallOperations, FillsCopiesAddsAndSums) {
   using T = TypeParam;
   for (const auto& [rows, cols, padding] :
        {std::array<std::int64_t, 3>{3, 40, 0}, {2, 9001, 7}, {1, 5, 0}}) {
