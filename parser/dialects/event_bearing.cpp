@@ -28,7 +28,8 @@ bool repeats_as_exception(const LogEvent& event, const LogEvent& earlier) {
 // Who saw it from afar, and who says of the same closer what it was: a request was refused, and the
 // hub tells why; a node's agent killed a worker, and Ray tells which; a loader lost its worker, and
 // Slurm counted who ran out of memory; an import of an image ended, and enroot tells what it asked;
-// a rank lost another one, and NCCL names it; pyxis shows what enroot printed, and one of its lines
+// a rank lost another one, and NCCL names it; a handler of signals was called, and Python says what
+// it was doing; pyxis shows what enroot printed, and one of its lines
 // says what was refused.
 struct SameToldCloser {
   std::string_view from_afar, closer;
@@ -42,6 +43,7 @@ constexpr std::array kSameToldCloser = {
     SameToldCloser{"DataLoader worker ", "oom_kill event"},
     SameToldCloser{"DataLoader worker ", "oom-kill event"},
     SameToldCloser{"remote process exited or ", "Connection closed by remote peer "},
+    SameToldCloser{"*** SIGSEGV received at time=", "Fatal Python error: "},
     SameToldCloser{"error: pyxis: ", "nvidia-container-cli: "},
     SameToldCloser{"error: pyxis: ", "enroot-mount: "},
 };

@@ -26,7 +26,7 @@ struct Words {
 inline constexpr std::string_view kRefusal =
     R"(\bno .{0,60} (?:is|are) available|\bno .{0,60}\b(?:support|specified)\b|)"
     R"(\b(?:must|should|ha(?:s|ve) to|)"
-    R"(needs? to) (?:not )?(?:be|have|match|equal|divide|specif|)"
+    R"(needs? to) (?:not )?(?:be|have|lie|match|equal|divide|specif|)"
     R"(provide|use|set|contain|include)|\bcan(?:not|'t| not) (?:be )?(?:use|set|specif|combin|mix|)"
     R"(enabl|have|shard|split)|\bonly (?:be )?(?:support|implement|available|allow|)"
     R"(specif|use|set|works? with|one )"

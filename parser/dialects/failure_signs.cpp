@@ -50,6 +50,7 @@ constexpr std::array kSignsOfRuns = {
     // Of SkyPilot's controller.
     failure(kRestarted, "==== Recovered. ===="),
     failure(kStarted, "Managed job cluster launched"),
+    failure(kRestarted, "ecovered: cluster relaunched in "),
     failure(kRestarted, "Recovered on attempt "),
     failure(kRestarted, "Managed job is recovered on a new cluster"),
     // Of Ray Tune's trials.
@@ -307,6 +308,7 @@ constexpr std::array kSignsOfOne = {
     in_error("gpu_unavailable", "CUDA unknown error"),
     failure("gpu_unavailable", "No CUDA GPUs are available"),
     failure("gpu_unavailable", "Failed to initialize NVML"),
+    failure("gpu_unavailable", "Driver/library version mismatch"),
     failure("gpu_unavailable", "NVIDIA-SMI has failed"),
     failure("gpu_unavailable", "No devices were found", R"(^No devices were found\s*$)"),
     failure("gpu_unavailable", "CUDA-capable device(s) is/are busy or unavailable"),
@@ -356,6 +358,8 @@ constexpr std::array kSignsOfOne = {
     // Of home-made trainers' logfmt and JSON.
     failure("nan_loss", "on-finite loss", R"((?i)fatal|abort|stop|exit|halt)"),
     failure("nan_gradient", "rad_norm is nan", R"((?i)fatal|abort|stop|exit|halt)"),
+    failure("nan_gradient", "radient norm ",
+            R"((?i)radient norm (?:is |=|= )?(?:nan|inf)\b.*\b(?:abort|stop|exit|halt|giving up))"),
     failure("nan_gradient", "radient norm is nan", R"((?i)fatal|abort|stop|exit|halt|giving up)"),
     failure("nan_loss", "=nan ",
             R"((?i)\b(?:loss|objective)=nan\b.*\b(?:abort|stop|exit|halt|giv(?:e|ing) up))"),

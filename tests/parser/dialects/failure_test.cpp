@@ -205,9 +205,9 @@ TEST(Failure, IsToldByWhatSchedulersLaunchersAndShellsSay) {
       {"n1:9:2 [5] register_mr_buffers:465 NCCL WARN NET/OFI Unable to register memory (type = 1) "
        "for device 0. RC: 12, Error: Cannot allocate memory",
        "locked_memory_limit"},
-      {"20: NET/OFI Request 0x4002 completed with error. RC: 5. Error: 5 (Input/output error).",
-       "nccl_system_error"},
-      {"UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):", "peer_lost"},
+      {"I 07-22 05:13:30 controller.py:345] Recovered: cluster relaunched in us-west4-b, recovery "
+       "1",
+       "restarted"},
       {"Warning  Evict   41s   volcano   Pod is evicted, because of preempt", "preempted"},
       {"(TrainController pid=2204) [State Transition] RUNNING -> RESTARTING.", "restarted"},
       {"NCCL version 2.27.3+cuda12.9", "started"}};

@@ -79,6 +79,8 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_university_centre", 2},
     {"healthy_startup_boxes", 3},
     {"healthy_multimodal_labs", 1},
+    {"healthy_inhouse_tools", 1},
+    {"healthy_issue_trackers", 6},
     {"healthy_operated_and_other", 0},
     // Their lines no dialect knows.
     {"healthy_home_made_trainers", 19},
