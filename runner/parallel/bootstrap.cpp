@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 namespace llmb::runner {
 namespace {
@@ -31,6 +32,8 @@ constexpr std::array kVariables = {"SLURM_PROCID",
                                    "WORLD_SIZE",
                                    "MASTER_ADDR",
                                    "MASTER_PORT",
+                                   "TORCHELASTIC_RUN_ID",
+                                   "TORCHELASTIC_USE_AGENT_STORE",
                                    "LLMB_RENDEZVOUS_KEY",
                                    "LLMB_RENDEZVOUS_WAIT_S"};
 
@@ -77,6 +80,48 @@ int derived_port(std::string_view cluster, int job, std::uint32_t step) {
   return kFirst + (start + job % kCount * 17 + static_cast<int>(step % kCount)) % kCount;
 }
 
+// torchrun started this process: maybe as the one task a node of a step of Slurm's, whose variables
+// then count the nodes.
+bool is_by_torchrun(const Environment& environment) {
+  return !value_of(environment, "TORCHELASTIC_RUN_ID").empty() &&
+         !value_of(environment, "RANK").empty() && !value_of(environment, "LOCAL_RANK").empty() &&
+         !value_of(environment, "WORLD_SIZE").empty();
+}
+
+// Rank and size among all and on this host, all of one launcher: a batch script has Slurm's
+// SLURM_LOCALID, too, whoever starts ranks in it.
+parser::Result<std::optional<ProcessPlace>> counted_place(const Environment& environment,
+                                                          bool by_slurm) {
+  const auto rank =
+      by_slurm ? number(environment, {"SLURM_PROCID", "RANK"}) : number(environment, {"RANK"});
+  const auto size =
+      by_slurm ? number(environment, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "WORLD_SIZE"})
+               : number(environment, {"WORLD_SIZE"});
+  const auto local = by_slurm ? number(environment, {"SLURM_LOCALID", "LOCAL_RANK"})
+                              : number(environment, {"LOCAL_RANK"});
+  const auto local_size = number(environment, {"LOCAL_WORLD_SIZE"});
+  const auto node = number(environment, {"SLURM_NODEID"});
+  for (const auto* value : {&rank, &size, &local, &local_size, &node}) {
+    if (!*value) return parser::fail(value->error().message);
+  }
+  if (!rank->has_value() && !size->has_value()) return std::nullopt;
+  ProcessPlace place;
+  place.rank = rank->value_or(0);
+  place.size = size->value_or(1);
+  place.local_rank = local->value_or(0);
+  place.local_size = local_size->value_or(place.size);
+  if (by_slurm) {
+    place.local_size =
+        tasks_on_node(value_of(environment, "SLURM_STEP_TASKS_PER_NODE"), node->value_or(0))
+            .value_or(place.local_size);
+  }
+  if (place.rank >= place.size) {
+    return parser::fail(
+        fmt::format("the launcher says that this is rank {} of {}", place.rank, place.size));
+  }
+  return place;
+}
+
 }  // namespace
 
 std::string first_host(std::string_view node_list) {
@@ -117,34 +162,16 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
   if (!step) return parser::fail(step.error().message);
   // A batch script has SLURM_PROCID too, but it is no step with tasks.
   const bool is_step = step->has_value() && **step < kFirstSpecialStep;
-  const auto rank =
-      is_step ? number(environment, {"SLURM_PROCID", "RANK"}) : number(environment, {"RANK"});
-  const auto size =
-      is_step ? number(environment, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "WORLD_SIZE"})
-              : number(environment, {"WORLD_SIZE"});
-  const auto local = number(environment, {"SLURM_LOCALID", "LOCAL_RANK"});
-  const auto local_size = number(environment, {"LOCAL_WORLD_SIZE"});
-  const auto node = number(environment, {"SLURM_NODEID"});
+  const bool by_slurm = is_step && !is_by_torchrun(environment);
+  auto counted = counted_place(environment, by_slurm);
+  if (!counted) return parser::fail(counted.error().message);
+  if (!*counted) return std::nullopt;
+  ProcessPlace place = std::move(**counted);
   const auto port = number(environment, {"MASTER_PORT"});
   const auto job = number(environment, {"SLURM_JOB_ID"});
   const auto wait = number(environment, {"LLMB_RENDEZVOUS_WAIT_S"});
-  for (const auto* value : {&rank, &size, &local, &local_size, &node, &port, &job, &wait}) {
+  for (const auto* value : {&port, &job, &wait}) {
     if (!*value) return parser::fail(value->error().message);
-  }
-  if (!rank->has_value() && !size->has_value()) return std::nullopt;
-  ProcessPlace place;
-  place.rank = rank->value_or(0);
-  place.size = size->value_or(1);
-  place.local_rank = local->value_or(0);
-  place.local_size = local_size->value_or(place.size);
-  if (is_step) {
-    place.local_size =
-        tasks_on_node(value_of(environment, "SLURM_STEP_TASKS_PER_NODE"), node->value_or(0))
-            .value_or(place.local_size);
-  }
-  if (place.rank >= place.size) {
-    return parser::fail(
-        fmt::format("the launcher says that this is rank {} of {}", place.rank, place.size));
   }
   place.master_host = value_of(environment, "MASTER_ADDR");
   if (place.master_host.empty()) {
@@ -152,9 +179,16 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
     if (nodes.empty()) nodes = value_of(environment, "SLURM_JOB_NODELIST");
     place.master_host = first_host(nodes);
   }
-  if (is_step) place.launch_host = value_of(environment, "SLURM_LAUNCH_NODE_IPADDR");
-  place.master_port = port->value_or(derived_port(value_of(environment, "SLURM_CLUSTER_NAME"),
-                                                  job->value_or(0), step->value_or(0)));
+  if (by_slurm) place.launch_host = value_of(environment, "SLURM_LAUNCH_NODE_IPADDR");
+  if (!port->has_value()) {
+    place.master_port = derived_port(value_of(environment, "SLURM_CLUSTER_NAME"), job->value_or(0),
+                                     step->value_or(0));
+  } else if (value_of(environment, "TORCHELASTIC_USE_AGENT_STORE") == "True") {
+    // torchrun itself listens there. Not the next port, where its next job's may.
+    place.master_port = derived_port(value_of(environment, "TORCHELASTIC_RUN_ID"), **port, 0);
+  } else {
+    place.master_port = **port;
+  }
   auto key = RendezvousKey::parse(value_of(environment, "LLMB_RENDEZVOUS_KEY"));
   if (!key) return parser::fail("LLMB_RENDEZVOUS_KEY cannot be read: " + key.error().message);
   place.key = *key;

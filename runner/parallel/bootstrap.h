@@ -28,12 +28,15 @@ struct ProcessPlace {
   std::optional<std::chrono::seconds> rendezvous_wait = {};
 };
 
-// From srun's variables (SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_STEP_NODELIST,
-// SLURM_STEP_TASKS_PER_NODE), or a torchrun-like launcher's (RANK, WORLD_SIZE, LOCAL_WORLD_SIZE);
-// MASTER_ADDR and MASTER_PORT outrank what is derived from the node list and from cluster, job and
-// step. LLMB_RENDEZVOUS_KEY is the job's secret, and LLMB_RENDEZVOUS_WAIT_S says how long ranks may
-// take to come. Nothing where no launcher started this process, which includes Slurm's batch script
-// itself; an error where its words contradict.
+// From srun's variables (SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_LOCALID,
+// SLURM_STEP_NODELIST, SLURM_STEP_TASKS_PER_NODE), or a torchrun-like launcher's (RANK, WORLD_SIZE,
+// LOCAL_RANK, LOCAL_WORLD_SIZE). In a step of Slurm's its own count, except where torchrun says
+// that it is the launcher (TORCHELASTIC_RUN_ID). MASTER_ADDR and MASTER_PORT outrank what is
+// derived from the node list and from cluster, job and step; where torchrun listens at MASTER_PORT
+// (TORCHELASTIC_USE_AGENT_STORE=True), another port is derived from it. LLMB_RENDEZVOUS_KEY is the
+// job's secret, and LLMB_RENDEZVOUS_WAIT_S says how long ranks may take to come. Nothing where no
+// launcher started this process, which includes Slurm's batch script itself; an error where its
+// words contradict.
 parser::Result<std::optional<ProcessPlace>> place_from_environment(
     const std::map<std::string, std::string, std::less<>>& environment);
 

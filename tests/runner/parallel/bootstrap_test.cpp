@@ -63,6 +63,78 @@ TEST(Bootstrap, KnowsOtherLaunchersAndNone) {
   EXPECT_EQ((*place)->local_size, 2) << "where nothing is said, all are on this host";
 }
 
+// As torchrun's workers have them: here the second of four on the second of two nodes.
+Environment torchrun_worker() {
+  return {{"RANK", "5"},
+          {"WORLD_SIZE", "8"},
+          {"LOCAL_RANK", "1"},
+          {"LOCAL_WORLD_SIZE", "4"},
+          {"MASTER_ADDR", "gpu003"},
+          {"MASTER_PORT", "29500"},
+          {"TORCHELASTIC_RUN_ID", "none"},
+          {"TORCHELASTIC_USE_AGENT_STORE", "False"}};
+}
+
+void expect_torchruns_place(const Environment& environment) {
+  const auto place = place_from_environment(environment);
+  ASSERT_TRUE(place.has_value() && place->has_value());
+  EXPECT_EQ((*place)->rank, 5);
+  EXPECT_EQ((*place)->size, 8);
+  EXPECT_EQ((*place)->local_rank, 1);
+  EXPECT_EQ((*place)->local_size, 4);
+  EXPECT_EQ((*place)->master_host, "gpu003");
+  EXPECT_EQ((*place)->master_port, 29500);
+}
+
+// Which has the variables of its first task.
+TEST(Bootstrap, TakesTorchrunsPlaceInABatchScript) {
+  Environment environment = torchrun_worker();
+  expect_torchruns_place(environment);
+  for (const auto& [name, value] : {std::pair("SLURM_PROCID", "0"),
+                                    {"SLURM_LOCALID", "0"},
+                                    {"SLURM_NTASKS", "2"},
+                                    {"SLURM_JOB_ID", "4711"}}) {
+    environment[name] = value;
+  }
+  expect_torchruns_place(environment);
+  environment.erase("TORCHELASTIC_RUN_ID");  // another launcher's
+  expect_torchruns_place(environment);
+}
+
+TEST(Bootstrap, TakesTorchrunsPlaceWhereItIsTheOneTaskOfANode) {
+  Environment environment = slurm_step();
+  environment["SLURM_PROCID"] = "1";
+  environment["SLURM_STEP_NUM_TASKS"] = environment["SLURM_NTASKS"] = "2";
+  environment["SLURM_LOCALID"] = "0";
+  environment["SLURM_STEP_TASKS_PER_NODE"] = "1(x2)";
+  environment.merge(torchrun_worker());
+  expect_torchruns_place(environment);
+}
+
+TEST(Bootstrap, LeavesSlurmsTasksTheirPlaceWhereOtherVariablesAreLeftOver) {
+  Environment environment = slurm_step();
+  environment["RANK"] = environment["LOCAL_RANK"] = "0";
+  environment["WORLD_SIZE"] = "1";
+  const auto place = place_from_environment(environment);
+  EXPECT_EQ((*place)->rank, 5);
+  EXPECT_EQ((*place)->size, 8);
+  EXPECT_EQ((*place)->local_rank, 1);
+}
+
+TEST(Bootstrap, LeavesTorchrunThePortThatItListensAt) {
+  Environment environment = torchrun_worker();
+  environment["TORCHELASTIC_USE_AGENT_STORE"] = "True";
+  const int port = (*place_from_environment(environment))->master_port;
+  EXPECT_NE(port, 29500);
+  EXPECT_GE(port, 15000);
+  EXPECT_LT(port, 30000);
+  Environment other_node = environment;
+  other_node["RANK"] = other_node["LOCAL_RANK"] = "0";
+  EXPECT_EQ((*place_from_environment(other_node))->master_port, port);
+  environment["MASTER_PORT"] = "29501";  // another job's on this machine
+  EXPECT_NE((*place_from_environment(environment))->master_port, port);
+}
+
 TEST(Bootstrap, ReadsTheTasksOfEachNode) {
   EXPECT_EQ(tasks_on_node("4(x2),3", 0), 4);
   EXPECT_EQ(tasks_on_node("4(x2),3", 1), 4);
