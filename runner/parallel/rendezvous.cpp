@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "runner/parallel/communicator.h"
+#include "runner/parallel/connecting.h"
 #include "runner/parallel/descriptor_limit.h"
 
 namespace llmb::runner {
@@ -187,11 +188,7 @@ class Meeting {
         options_(options),
         patience_(place.rendezvous_wait ? *place.rendezvous_wait : options.patience),
         deadline_(std::chrono::steady_clock::now() + patience_),
-        sockets_(static_cast<std::size_t>(place.size)) {
-    if (!place_.launch_host.empty() && !is_known_host(place_.master_host)) {
-      place_.master_host = place_.launch_host;
-    }
-  }
+        sockets_(static_cast<std::size_t>(place.size)) {}
 
   std::vector<Socket> run() {
     if (place_.size == 1) return std::move(sockets_);
@@ -265,7 +262,7 @@ class Meeting {
     Listener listener(master.host, 0);
     Challenge challenge{};
     try {
-      socket(0) = connect_to(master, deadline_);
+      socket(0) = connect_to(master, deadline_, {place_.rank, place_.launch_host});
       challenge =
           greet(socket(0), place_.key, place_.rank, place_.size, listener.port(), deadline_);
     } catch (const CommunicationError& error) {
@@ -286,7 +283,7 @@ class Meeting {
     for (int rank = 1; rank < place_.rank; ++rank) {
       const TableEntry& entry = table[static_cast<std::size_t>(rank)];
       const std::string host = entry.host[0] == '\0' ? master_address : entry.host.data();
-      socket(rank) = connect_to({host, entry.port}, deadline_);
+      socket(rank) = connect_to({host, entry.port}, deadline_, {place_.rank});
       greet(socket(rank), place_.key, place_.rank, place_.size, 0, deadline_);
     }
     accept_from(listener, place_.rank + 1, fmt::format("port {}", listener.port()),

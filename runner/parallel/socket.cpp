@@ -1,7 +1,6 @@
 #include "runner/parallel/socket.h"
 
 #include <fmt/format.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -10,32 +9,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
-#include <memory>
-#include <thread>
 
 #include "runner/parallel/communicator.h"
 #include "runner/parallel/descriptor_limit.h"
 
 namespace llmb::runner {
 namespace {
-
-using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
-
-Addresses resolve(const Endpoint& endpoint, int flags) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = flags;
-  addrinfo* found = nullptr;
-  const int error =
-      getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-  if (error != 0) {
-    throw CommunicationError("the address of " + endpoint.str() +
-                             " is not known: " + gai_strerror(error));
-  }
-  return {found, &freeaddrinfo};
-}
 
 std::string error_text(int code) {
   return std::strerror(code);
@@ -57,44 +38,50 @@ bool wait_for(int descriptor, short events, Deadline deadline) {
   return ready > 0;
 }
 
-void send_at_once(int descriptor) {
+void set_option(int descriptor, int level, int name, int value) {
+  (void)setsockopt(descriptor, level, name, &value, sizeof value);  // serves without, too
+}
+
+// A socket that listens at `address`; closed where that fails, with errno.
+Socket listening_at(const SocketAddress& address) {
+  Socket socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.is_open()) return {};
   const int on = 1;
-  (void)setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  const int off = 0;
+  const bool is_set =
+      setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+      (address.storage.ss_family == AF_INET ||
+       setsockopt(socket.descriptor(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0);
+  if (!is_set || bind(socket.descriptor(), address.get(), address.size) != 0 ||
+      listen(socket.descriptor(), 1024) != 0) {
+    const int error = errno;
+    socket = {};
+    errno = error;
+  }
+  return socket;
 }
 
-// One try at one address. Zero, or why it failed.
-int try_to_connect(const addrinfo& address, Deadline deadline, Socket& connected) {
-  Socket socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket.is_open()) return errno;
-  int error = connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
-  if (error == EINPROGRESS) {
-    if (!wait_for(socket.descriptor(), POLLOUT, deadline)) return ETIMEDOUT;
-    socklen_t size = sizeof error;
-    if (getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-  }
-  if (error != 0) return error;
-  send_at_once(socket.descriptor());
-  connected = std::move(socket);
-  return 0;
+SocketAddress any_address_of_both_families(int port) {
+  SocketAddress address;
+  auto* in6 = reinterpret_cast<sockaddr_in6*>(address.get());
+  in6->sin6_family = AF_INET6;
+  in6->sin6_addr = in6addr_any;
+  in6->sin6_port = htons(static_cast<std::uint16_t>(port));
+  address.size = sizeof *in6;
+  return address;
 }
 
-std::string numeric_host(const sockaddr_storage& address, socklen_t size) {
-  char host[NI_MAXHOST];
-  if (getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof host, nullptr, 0,
-                  NI_NUMERICHOST) != 0) {
-    return "";
-  }
-  return host;
+SocketAddress any_address_of_ipv4(int port) {
+  SocketAddress address;
+  auto* in = reinterpret_cast<sockaddr_in*>(address.get());
+  in->sin_family = AF_INET;
+  in->sin_addr.s_addr = htonl(INADDR_ANY);
+  in->sin_port = htons(static_cast<std::uint16_t>(port));
+  address.size = sizeof *in;
+  return address;
 }
 
 }  // namespace
-
-bool is_known_host(const std::string& host) {
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), nullptr, nullptr, &found) != 0) return false;
-  freeaddrinfo(found);
-  return true;
-}
 
 Socket& Socket::operator=(Socket&& other) noexcept {
   if (this != &other) {
@@ -144,67 +131,59 @@ void Socket::read_all(std::span<std::byte> bytes, Deadline deadline, const std::
   }
 }
 
+void Socket::make_prompt() const {
+  set_option(descriptor_, IPPROTO_TCP, TCP_NODELAY, 1);
+  // Of an end that is silent, as all are while they compute.
+  set_option(descriptor_, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(descriptor_, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set_option(descriptor_, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set_option(descriptor_, IPPROTO_TCP, TCP_KEEPCNT, 9);
+  // Of one that has not confirmed what it was sent, whom the system would try for 15 minutes; long
+  // enough for a switch to begin anew.
+  set_option(descriptor_, IPPROTO_TCP, TCP_USER_TIMEOUT, 120'000);
+}
+
 std::string Socket::peer_host() const {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (getpeername(descriptor_, reinterpret_cast<sockaddr*>(&address), &size) != 0) return "";
-  return numeric_host(address, size);
+  SocketAddress address;
+  if (getpeername(descriptor_, address.get(), &address.size) != 0) return "";
+  return numeric_host(address);
 }
 
-Socket connect_to(const Endpoint& endpoint, Deadline deadline) {
-  constexpr std::chrono::milliseconds kBetweenTries{50};
-  std::string reason = "no address";
-  while (true) {
-    const Addresses addresses = resolve(endpoint, 0);
-    for (const addrinfo* address = addresses.get(); address != nullptr;
-         address = address->ai_next) {
-      Socket connected;
-      const int error = try_to_connect(*address, deadline, connected);
-      if (error == 0) return connected;
-      reason = error_text(error);
-      if (error == EMFILE) {  // what the system lacks others may give back
-        throw CommunicationError("could not connect to " + endpoint.str() + ": " + reason);
-      }
-    }
-    if (std::chrono::steady_clock::now() + kBetweenTries >= deadline) {
-      throw CommunicationError("could not connect to " + endpoint.str() + ": " + reason);
-    }
-    std::this_thread::sleep_for(kBetweenTries);  // until somebody listens there
+int connect_once(const SocketAddress& address, std::chrono::milliseconds patience,
+                 Socket& connected) {
+  Socket socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.is_open()) return errno;
+  int error = connect(socket.descriptor(), address.get(), address.size) == 0 ? 0 : errno;
+  if (error == EINPROGRESS) {
+    const Deadline deadline = std::chrono::steady_clock::now() + patience;
+    if (!wait_for(socket.descriptor(), POLLOUT, deadline)) return ETIMEDOUT;
+    socklen_t size = sizeof error;
+    if (getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   }
-}
-
-bool is_loopback_address(const std::string& numeric_host) {
-  return numeric_host == "::1" || numeric_host.rfind("127.", 0) == 0 ||
-         numeric_host.rfind("::ffff:127.", 0) == 0;
+  if (error != 0) return error;
+  socket.make_prompt();
+  connected = std::move(socket);
+  return 0;
 }
 
 Listener::Listener(const std::string& host, int port) {
-  const Addresses named = resolve({host, port}, 0);
-  sockaddr_storage address{};
-  std::memcpy(&address, named->ai_addr, named->ai_addrlen);
-  const socklen_t size = named->ai_addrlen;
-  // A host's own name may lead to a loopback address on that host only, so a name does not count.
-  if (host != "localhost" && !is_loopback_address(host)) {
-    if (address.ss_family == AF_INET) {
-      reinterpret_cast<sockaddr_in*>(&address)->sin_addr.s_addr = htonl(INADDR_ANY);
-    } else {
-      reinterpret_cast<sockaddr_in6*>(&address)->sin6_addr = in6addr_any;
+  // A host's own name may lead to a loopback address on that host only, and to one family where
+  // others know it by the other: a name does not count.
+  if (host == "localhost" || is_loopback_address(host)) {
+    socket_ = listening_at(addresses_of({host, port}).front());
+  } else {
+    socket_ = listening_at(any_address_of_both_families(port));
+    if (!socket_.is_open() && errno != EADDRINUSE) {
+      socket_ = listening_at(any_address_of_ipv4(port));
     }
   }
-  socket_ = Socket(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int on = 1;
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (!socket_.is_open() ||
-      setsockopt(socket_.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      bind(socket_.descriptor(), generic, size) != 0 || listen(socket_.descriptor(), 1024) != 0) {
+  if (!socket_.is_open()) {
     throw CommunicationError(
         fmt::format("could not listen at port {} for {}: {}", port, host, error_text(errno)));
   }
-  sockaddr_storage bound{};
-  socklen_t bound_size = sizeof bound;
-  getsockname(socket_.descriptor(), reinterpret_cast<sockaddr*>(&bound), &bound_size);
-  port_ = ntohs(bound.ss_family == AF_INET ? reinterpret_cast<sockaddr_in*>(&bound)->sin_port
-                                           : reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port);
+  SocketAddress bound;
+  getsockname(socket_.descriptor(), bound.get(), &bound.size);
+  port_ = bound.port();
 }
 
 Socket Listener::accept_one(Deadline deadline) {
@@ -217,7 +196,7 @@ Socket Listener::accept_one(Deadline deadline) {
           fmt::format("could not take a connection at port {}: {}", port_, error_text(error)),
           error);
     }
-    send_at_once(accepted.descriptor());
+    accepted.make_prompt();
     return accepted;
   }
   return {};

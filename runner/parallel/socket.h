@@ -2,8 +2,6 @@
 // throws is CommunicationError.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -11,19 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "runner/parallel/address.h"
 #include "runner/parallel/communicator.h"
 
 namespace llmb::runner {
 
 using Deadline = std::chrono::steady_clock::time_point;
-
-// Where something listens. `host` is a name or a numeric address of either family.
-struct Endpoint {
-  std::string host;
-  int port = 0;
-
-  std::string str() const { return fmt::format("{}:{}", host, port); }
-};
 
 class Socket {
  public:
@@ -40,6 +31,10 @@ class Socket {
   void write_all(std::span<const std::byte> bytes, Deadline deadline, const std::string& what);
   void read_all(std::span<std::byte> bytes, Deadline deadline, const std::string& what);
 
+  // Small messages go at once, and an end that is no longer there (its node lost power, its network
+  // is cut) is noticed within two minutes.
+  void make_prompt() const;
+
   // The other end's numeric address.
   std::string peer_host() const;
 
@@ -47,12 +42,9 @@ class Socket {
   int descriptor_ = -1;
 };
 
-// Whether the system has an address for this name.
-bool is_known_host(const std::string& host);
-
-// Tries until somebody listens there, or the deadline passes: the error says why the last try
-// failed.
-Socket connect_to(const Endpoint& endpoint, Deadline deadline);
+// One try at one address, no longer than `patience`. Zero with `connected`, or why it failed.
+int connect_once(const SocketAddress& address, std::chrono::milliseconds patience,
+                 Socket& connected);
 
 // There is no descriptor for a connection, or no memory for one.
 class NoDescriptor : public CommunicationError {
@@ -68,8 +60,8 @@ class NoDescriptor : public CommunicationError {
 
 class Listener {
  public:
-  // On every interface, and on the loopback one alone where `host` is a loopback address or
-  // "localhost". Port 0: any.
+  // On every interface for both families, IPv4 alone where the machine has no IPv6; and on the
+  // loopback one alone where `host` is a loopback address or "localhost". Port 0: any.
   Listener(const std::string& host, int port);
 
   int port() const { return port_; }
@@ -82,7 +74,5 @@ class Listener {
   Socket socket_;
   int port_ = 0;
 };
-
-bool is_loopback_address(const std::string& numeric_host);
 
 }  // namespace llmb::runner

@@ -81,6 +81,7 @@ struct SocketMesh::Peer {
   std::size_t filled = 0;
   bool said_goodbye = false;
   bool is_closed = false;
+  int error = 0;  // why it is; zero where the other end closed it
 };
 
 SocketMesh::SocketMesh(int rank, std::vector<Socket> connections,
@@ -228,7 +229,9 @@ void SocketMesh::peer_is_gone(int rank, Peer& peer) {
   const std::lock_guard lock(mutex_);
   peer.is_closed = true;
   if (!peer.said_goodbye && failure_.empty()) {
-    failure_ = fmt::format("rank {} has vanished: its connection closed", rank);
+    failure_ = fmt::format(
+        "rank {} has vanished: its connection {}{}", rank,
+        peer.error == 0 ? "closed" : "broke: ", peer.error == 0 ? "" : std::strerror(peer.error));
     is_own_failure_ = false;
   }
   changed_.notify_all();
@@ -272,6 +275,7 @@ bool SocketMesh::read_some(int rank, Peer& peer) {
       const ssize_t got = recv(peer.socket.descriptor(), into, needed - peer.filled, 0);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+      if (got < 0) peer.error = errno;
       if (got <= 0) return false;
       peer.filled += static_cast<std::size_t>(got);
       if (peer.filled < needed) continue;

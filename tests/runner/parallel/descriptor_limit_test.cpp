@@ -12,8 +12,8 @@
 #include <limits>
 #include <thread>
 
+#include "runner/parallel/connecting.h"
 #include "runner/parallel/rendezvous.h"
-#include "runner/parallel/socket.h"
 #include "tests/patience.h"
 
 namespace llmb::runner {

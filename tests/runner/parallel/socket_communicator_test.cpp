@@ -4,11 +4,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <future>
 #include <thread>
 
+#include "runner/parallel/connecting.h"
+#include "runner/parallel/socket_mesh.h"
 #include "tests/patience.h"
 #include "tests/runner/parallel/communicator_cases.h"
 
@@ -156,6 +159,27 @@ TEST(SocketCommunicator, NoticesARankThatEndsTooEarly) {
       kLong);
   EXPECT_THAT(errors[0], AllOf(HasSubstr("waited for rank 1"), HasSubstr("step.end"),
                                HasSubstr("it has ended")));
+}
+
+// As the system ends a connection whose other end has answered nothing for too long.
+TEST(SocketCommunicator, SaysWhyAConnectionBroke) {
+  Listener listener("127.0.0.1", 0);
+  const Deadline deadline = std::chrono::steady_clock::now() + kLong;
+  std::vector<Socket> connections(2);
+  connections[1] = connect_to({"127.0.0.1", listener.port()}, deadline);
+  SocketMesh mesh(0, std::move(connections), kLong);
+  {
+    const Socket other = listener.accept_one(deadline);
+    const linger at_once{1, 0};
+    ASSERT_EQ(setsockopt(other.descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+  }
+  try {
+    mesh.receive(1, "world", {});
+    FAIL() << "received something";
+  } catch (const PeerFailure& failure) {
+    EXPECT_THAT(failure.what(),
+                HasSubstr("rank 1 has vanished: its connection broke: Connection reset"));
+  }
 }
 
 TEST(SocketCommunicator, WaitsNoLongerThanItsPatience) {
