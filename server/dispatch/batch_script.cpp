@@ -142,7 +142,10 @@ void start_runner(std::string& script, const Plan& plan, const ClusterSettings& 
   if (!submission.container_image.empty()) script += "export LLMB_RENDEZVOUS_WAIT_S=3600\n";
   const bool is_profiled = submission.profile && submission.backend == "cuda";
   if (is_profiled) script += "mkdir -p nsys_profile\n";
-  script += "srun --export=ALL --mpi=none --kill-on-bad-exit=1 --wait=60";
+  // So long srun leaves the other tasks when the first has ended. Nsight Systems writes its report
+  // when its rank has, for minutes, and others may not be profiled.
+  script += fmt::format("srun --export=ALL --mpi=none --kill-on-bad-exit=1 --wait={}",
+                        is_profiled ? 1800 : 60);
   script += fmt::format(" --nodes={} --ntasks={} --ntasks-per-node={}", plan.nodes,
                         submission.scale, plan.ranks_per_node);
   // srun does not take this one over from the job.

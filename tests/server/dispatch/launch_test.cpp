@@ -247,6 +247,15 @@ TEST(Profiling, WrapsTheDocumentedRanks) {
       plan_launch("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some));
 }
 
+// The ranks that are not profiled end minutes before the reports of the others are written.
+TEST(Profiling, LeavesTheProfilerTimeToWriteItsReport) {
+  const Environment variables = {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}};
+  Environment profiled = variables;
+  profiled["ENABLE_PROFILE"] = "true";
+  EXPECT_THAT(script_of(*plan_launch("pretrain_llama3.1", profiled)), HasSubstr(" --wait=1800 "));
+  EXPECT_THAT(script_of(*plan_launch("pretrain_llama3.1", variables)), HasSubstr(" --wait=60 "));
+}
+
 // "Filename format" of each document.
 TEST(Profiling, NamesItsFilesAsTheDocumentsDo) {
   Submission submission;
