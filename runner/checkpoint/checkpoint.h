@@ -35,8 +35,8 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& path,
                                       const SaveOptions& options = {});
 
 // Loads what `path` (a directory of checkpoints, or one checkpoint) holds into the trainer; all
-// ranks call it together. Returns the completed steps: the next one to train. Throws
-// CheckpointError where a file is missing or damaged, or the model is another.
+// ranks call it together. Rank 0 chooses which is the newest. Returns the completed steps: the next
+// one to train. Throws CheckpointError where a file is missing or damaged, or the model is another.
 template <typename Backend>
 std::int64_t load_checkpoint(const std::filesystem::path& path, RankTrainer<Backend>& trainer);
 

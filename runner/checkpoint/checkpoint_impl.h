@@ -126,6 +126,15 @@ inline void point_latest_to(const fs::path& path, const std::string& name) {
   rename_durably(next, path / "latest");
 }
 
+// What rank 0 has to say, on every rank.
+inline std::string of_the_first_rank(Communicator& world, std::string text) {
+  std::vector<std::int64_t> size = {static_cast<std::int64_t>(text.size())};
+  world.broadcast(size, 0, "checkpoint.text_size");
+  text.resize(static_cast<std::size_t>(size[0]));
+  world.broadcast(std::as_writable_bytes(std::span(text)), 0, "checkpoint.text");
+  return text;
+}
+
 inline void check_shape(const ShardPiece& piece, const Parameter& parameter) {
   if (piece.shape == parameter.shape) return;
   const auto text = [](const std::vector<std::int64_t>& shape) {
@@ -260,10 +269,16 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& path,
 
 template <typename Backend>
 std::int64_t load_checkpoint(const std::filesystem::path& path, RankTrainer<Backend>& trainer) {
-  const std::filesystem::path directory = newest_checkpoint(path);
-  const Manifest manifest = read_manifest(directory / "manifest.json");
+  // On another rank's machine `latest` may still say what it said before.
+  Communicator& world = trainer.groups().host();
+  const bool leads = world.rank() == 0;
+  const std::filesystem::path directory =
+      detail::of_the_first_rank(world, leads ? newest_checkpoint(path).string() : "");
+  const std::filesystem::path file = directory / "manifest.json";
+  const Manifest manifest =
+      parse_manifest(file, detail::of_the_first_rank(world, leads ? read_manifest_text(file) : ""));
   detail::load_shards(directory, manifest, trainer);
-  trainer.groups().host().barrier("checkpoint.loaded");
+  world.barrier("checkpoint.loaded");
   trainer.optimizer().restored(manifest.update_count);
   return manifest.completed_steps;
 }

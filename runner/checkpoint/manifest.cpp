@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -44,11 +45,15 @@ void write_manifest(const std::filesystem::path& path, const Manifest& manifest)
   write_durably(path, {std::as_bytes(std::span(text))});
 }
 
-Manifest read_manifest(const std::filesystem::path& path) {
-  std::ifstream stream(path);
+std::string read_manifest_text(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
   if (!stream) throw CheckpointError("could not read the checkpoint's " + path.string());
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+Manifest parse_manifest(const std::filesystem::path& path, const std::string& text) {
   try {
-    const Json json = Json::parse(stream);
+    const Json json = Json::parse(text);
     if (json.at("format").get<int>() != kFormat) {
       throw CheckpointError(fmt::format("{} is of format {}, and this program reads format {}",
                                         path.string(), json.at("format").dump(), kFormat));
@@ -87,7 +92,8 @@ std::filesystem::path newest_checkpoint(const std::filesystem::path& path) {
 }
 
 std::vector<std::string> checkpoint_flags(const std::filesystem::path& path) {
-  return read_manifest(newest_checkpoint(path) / "manifest.json").flags;
+  const std::filesystem::path file = newest_checkpoint(path) / "manifest.json";
+  return parse_manifest(file, read_manifest_text(file)).flags;
 }
 
 }  // namespace llmb::runner

@@ -23,9 +23,10 @@ struct Manifest {
   std::vector<ManifestShard> shards;
 };
 
-// Both throw CheckpointError, which names the file.
+// All throw CheckpointError, which names the file.
 void write_manifest(const std::filesystem::path& path, const Manifest& manifest);
-Manifest read_manifest(const std::filesystem::path& path);
+std::string read_manifest_text(const std::filesystem::path& path);
+Manifest parse_manifest(const std::filesystem::path& path, const std::string& text);
 
 // Where `path` says its newest checkpoint is; a checkpoint's own directory says itself. Throws
 // CheckpointError where there is none, or one of NeMo's.

@@ -59,6 +59,21 @@ TEST(Checkpoint, GoesOnBitForBit) {
   EXPECT_LT(whole_losses.back(), whole_losses.front());
 }
 
+// On a file system of a network a machine may see for a minute what `latest` said before.
+TEST(Checkpoint, IsTheOneThatTheFirstRankSees) {
+  const TemporaryFolder directory;
+  testing::on_every_rank(tiny_llama(), {.tp = 2}, [&](testing::Trainer& trainer) {
+    save_checkpoint(directory.path() / "before", trainer, 3);
+    save_checkpoint(directory.path() / "now", trainer, 5);
+  });
+  for (const char* seen_by_the_last : {"before", "nothing yet"}) {
+    testing::on_every_rank(tiny_llama(), {.dp = 4}, [&](testing::Trainer& trainer) {
+      const fs::path seen = directory.path() / (trainer.rank() == 3 ? seen_by_the_last : "now");
+      EXPECT_EQ(load_checkpoint(seen, trainer), 5) << "rank " << trainer.rank();
+    });
+  }
+}
+
 TEST(Checkpoint, LoadsInAnyOtherLayout) {
   const ModelSpec spec = tiny_maverick();
   const std::vector<ParallelSizes> layouts = {
