@@ -7,18 +7,18 @@
 #include <numeric>
 
 #include "runner/parallel/reduction.h"
+#include "runner/parallel/rendezvous_key.h"
 #include "runner/parallel/socket_mesh.h"
 
 namespace llmb::runner {
 namespace {
 
-// Up to this size every member reduces everything itself: one exchange instead of two.
+// Up to this size every member reduces everything itself.
 constexpr std::size_t kReducedByAllBytesMax = 16384;
 
+// Goes with each message, so that the ranks themselves, of which there may be thousands, do not.
 std::string channel_prefix(const std::string& name, const std::vector<int>& ranks) {
-  std::string prefix = name;
-  for (const int rank : ranks) prefix += fmt::format(",{}", rank);
-  return prefix + "/";
+  return fmt::format("{}:{:x}/", name, RendezvousKey().sign(std::as_bytes(std::span(ranks))));
 }
 
 class SocketCommunicator final : public Communicator {
@@ -50,8 +50,8 @@ class SocketCommunicator final : public Communicator {
   }
 
   // What `member` sent for this very call. Fails all ranks where it made another one.
-  MeshMessage take(int member, const CallSignature& call, std::size_t bytes) {
-    MeshMessage message = mesh_->receive(rank_of(member), prefix_, call);
+  MeshMessage take(int member, const CallSignature& call, std::size_t bytes, int patiences = 1) {
+    MeshMessage message = mesh_->receive(rank_of(member), prefix_, call, patiences);
     std::string wrong = disagreement(call, global_rank(), message.signature, rank_of(member));
     if (wrong.empty() && message.payload().size() != bytes) {
       const std::size_t width = bytes_of(call.type);
@@ -95,15 +95,44 @@ class SocketCommunicator final : public Communicator {
     return sources;
   }
 
+  // What every member gives, in the order of the members. In each round a member passes on what it
+  // has to one before it and has that of twice as many then, from itself on around the ring: as few
+  // messages as a binary logarithm. Nobody is through before all have come. Neighbours meet in the
+  // first round, so that no disagreement goes unseen; and who has not come is missed there, while
+  // later rounds wait longer for those who may be waiting themselves.
+  std::vector<std::byte> gather_around(const CallSignature& call, Bytes own) {
+    const std::size_t width = own.size();
+    std::vector<std::byte> around(static_cast<std::size_t>(size()) * width);
+    copy(own, around.data());
+    for (int have = 1; have < size(); have *= 2) {
+      const std::size_t more = static_cast<std::size_t>(std::min(have, size() - have)) * width;
+      give((rank() + size() - have) % size(), call, Bytes(around).first(more));
+      const MeshMessage message = take((rank() + have) % size(), call, more, have == 1 ? 1 : 2);
+      copy(message.payload(), around.data() + static_cast<std::size_t>(have) * width);
+    }
+    const auto first_member = static_cast<std::size_t>(size() - rank()) * width;
+    std::rotate(around.begin(), around.begin() + static_cast<std::ptrdiff_t>(first_member),
+                around.end());
+    return around;
+  }
+
+  void reduce_by_all(const CallSignature& call, Buffer data, ReduceOp op) {
+    const Bytes own = bytes_of_part(data.as_const(), 0, data.count);
+    const std::vector<std::byte> all = gather_around(call, own);
+    std::vector<const void*> sources;
+    for (int member = 0; member < size(); ++member) {
+      sources.push_back(all.data() + static_cast<std::size_t>(member) * own.size());
+    }
+    reduce_in_order(op, data.type, sources, 0, data.count, data.data);
+  }
+
   void do_all_reduce(Buffer data, ReduceOp op, const CallTag& tag) override {
     const auto kind =
         op == ReduceOp::sum ? CollectiveKind::all_reduce_sum : CollectiveKind::all_reduce_max;
     const ConstBuffer mine = data.as_const();
     const CallSignature call = signature(kind, mine, -1, tag);
-    const bool is_small = data.bytes() <= kReducedByAllBytesMax;
-    const auto slice = [&](int member) {
-      return is_small ? Slice{0, data.count} : slice_of(data.count, size(), member);
-    };
+    if (data.bytes() <= kReducedByAllBytesMax) return reduce_by_all(call, data, op);
+    const auto slice = [&](int member) { return slice_of(data.count, size(), member); };
     for_others([&](int member) {
       give(member, call, bytes_of_part(mine, slice(member).first, slice(member).count));
     });
@@ -115,13 +144,11 @@ class SocketCommunicator final : public Communicator {
     reduce_in_order(op, data.type, sources, 0, own.count, reduced.data());
     auto* target = static_cast<std::byte*>(data.data);
     const std::size_t width = bytes_of(data.type);
-    if (!is_small) {
-      for_others([&](int member) { give(member, call, reduced); });
-      for_others([&](int member) {
-        const Slice part = slice(member);
-        copy(take(member, call, part.count * width).payload(), target + part.first * width);
-      });
-    }
+    for_others([&](int member) { give(member, call, reduced); });
+    for_others([&](int member) {
+      const Slice part = slice(member);
+      copy(take(member, call, part.count * width).payload(), target + part.first * width);
+    });
     copy(reduced, target + own.first * width);
   }
 
@@ -182,8 +209,7 @@ class SocketCommunicator final : public Communicator {
   void do_barrier(const CallTag& tag) override {
     const CallSignature call =
         signature(CollectiveKind::barrier, {nullptr, 0, ElementType::byte}, -1, tag);
-    for_others([&](int member) { give(member, call, {}); });
-    for_others([&](int member) { take(member, call, 0); });
+    gather_around(call, {});
   }
 
   void do_send(ConstBuffer data, int to, const CallTag& tag) override {

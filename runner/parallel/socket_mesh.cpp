@@ -1,12 +1,13 @@
 #include "runner/parallel/socket_mesh.h"
 
 #include <fmt/format.h>
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -16,6 +17,9 @@ namespace {
 
 // For the others to end, too: one whose node is gone never does.
 constexpr std::chrono::milliseconds kGoodbyePatience{std::chrono::minutes(2)};
+
+// A copy costs less than another call of the system.
+constexpr std::size_t kSentWithItsStartMax = 4096;
 
 enum class FrameKind : std::uint8_t { message, failure, goodbye };
 
@@ -178,8 +182,12 @@ void SocketMesh::send(int to, const std::string& channel, const CallSignature& s
     }
   }
   Peer& peer = *peers_[static_cast<std::size_t>(to)];
-  const std::vector<std::byte> start =
+  std::vector<std::byte> start =
       frame_start(FrameKind::message, channel, signature, payload.size());
+  if (payload.size() <= kSentWithItsStartMax) {
+    start.insert(start.end(), payload.begin(), payload.end());
+    payload = {};
+  }
   const Deadline deadline = std::chrono::steady_clock::now() + patience_;
   const std::string what = fmt::format("send to rank {} in {}", to, signature.str());
   try {
@@ -204,13 +212,14 @@ std::string SocketMesh::unheard(int from, const std::string& what,
   return text;
 }
 
-MeshMessage SocketMesh::receive(int from, const std::string& channel, const CallSignature& wanted) {
+MeshMessage SocketMesh::receive(int from, const std::string& channel, const CallSignature& wanted,
+                                int patiences) {
   std::string wrong;
   {
     std::unique_lock lock(mutex_);
     std::deque<MeshMessage>& mailbox = mailboxes_[{from, channel}];
     const Peer* peer = peers_[static_cast<std::size_t>(from)].get();
-    const bool is_awake = changed_.wait_for(lock, patience_, [&] {
+    const bool is_awake = changed_.wait_for(lock, patience_ * patiences, [&] {
       return !mailbox.empty() || !failure_.empty() || (peer != nullptr && peer->is_closed);
     });
     if (!mailbox.empty()) {
@@ -293,25 +302,32 @@ bool SocketMesh::read_some(int rank, Peer& peer) {
 }
 
 void SocketMesh::read_all_peers() {
-  std::vector<pollfd> waiting;
-  std::vector<int> ranks;
+  // Costs what there is to read, and not what there are of ranks.
+  const Socket watch(epoll_create1(EPOLL_CLOEXEC));
+  const auto add = [&](int descriptor, int rank) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = rank;
+    return epoll_ctl(watch.descriptor(), EPOLL_CTL_ADD, descriptor, &event) == 0;
+  };
+  bool is_watching = watch.is_open() && add(wake_descriptor_, rank_);
   for (int rank = 0; rank < size(); ++rank) {
-    if (!peers_[static_cast<std::size_t>(rank)]) continue;
-    const Peer& peer = *peers_[static_cast<std::size_t>(rank)];
-    waiting.push_back({peer.socket.descriptor(), POLLIN, 0});
-    ranks.push_back(rank);
+    const Peer* peer = peers_[static_cast<std::size_t>(rank)].get();
+    if (peer != nullptr) is_watching = is_watching && add(peer->socket.descriptor(), rank);
   }
-  waiting.push_back({wake_descriptor_, POLLIN, 0});
+  std::array<epoll_event, 64> events{};
   while (!is_closing_) {
-    if (poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) {
-      return fail_here("the ranks' connections cannot be read", true);
-    }
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      if (waiting[i].revents == 0) continue;
-      Peer& peer = *peers_[static_cast<std::size_t>(ranks[i])];
-      if (read_some(ranks[i], peer)) continue;
-      peer_is_gone(ranks[i], peer);
-      waiting[i].fd = -1;
+    const int count =
+        is_watching ? epoll_wait(watch.descriptor(), events.data(), events.size(), -1) : -1;
+    if (count < 0 && is_watching && errno == EINTR) continue;
+    if (count < 0) return fail_here("the ranks' connections cannot be read", true);
+    for (const epoll_event& event : std::span(events).first(static_cast<std::size_t>(count))) {
+      const int rank = event.data.fd;
+      if (rank == rank_) continue;  // woken, to end
+      Peer& peer = *peers_[static_cast<std::size_t>(rank)];
+      if (read_some(rank, peer)) continue;
+      epoll_ctl(watch.descriptor(), EPOLL_CTL_DEL, peer.socket.descriptor(), nullptr);
+      peer_is_gone(rank, peer);
     }
   }
 }

@@ -48,8 +48,10 @@ class SocketMesh {
   // Messages of one channel between two ranks arrive in the order sent. To itself: allowed.
   void send(int to, const std::string& channel, const CallSignature& signature,
             std::span<const std::byte> payload);
-  // Waits for the next message of the channel. `wanted` is what an error says was called.
-  MeshMessage receive(int from, const std::string& channel, const CallSignature& wanted);
+  // Waits for the next message of the channel, so many times the patience. `wanted` is what an
+  // error says was called.
+  MeshMessage receive(int from, const std::string& channel, const CallSignature& wanted,
+                      int patiences = 1);
 
   // Why every wait here ends; empty while all is well.
   std::string failure() const;

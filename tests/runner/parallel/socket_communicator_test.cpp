@@ -2,12 +2,15 @@
 // that ThreadSanitizer sees them; nothing else is shared between them.
 #include "runner/parallel/socket_communicator.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
 #include <future>
+#include <mutex>
 #include <thread>
 
 #include "runner/parallel/connecting.h"
@@ -70,7 +73,7 @@ void expect_no_errors(const std::vector<std::string>& errors) {
 }
 
 TEST(SocketCommunicator, ReducesInTheOrderOfTheRanks) {
-  for (const int ranks : {1, 2, 5}) {
+  for (const int ranks : {1, 2, 3, 5, 8}) {
     expect_no_errors(run_socket_ranks(ranks, testing::expect_reductions_in_rank_order<float>));
     expect_no_errors(run_socket_ranks(ranks, testing::expect_reductions_in_rank_order<double>));
   }
@@ -118,6 +121,34 @@ TEST(SocketCommunicator, NamesBothPlacesWhereRanksDisagree) {
   EXPECT_NE(errors[1], "");
 }
 
+TEST(SocketCommunicator, SeesThatAnyOneOfManyDisagrees) {
+  for (int other = 0; other < 6; ++other) {
+    const auto errors = run_socket_ranks(6, [&](World& world) {
+      const auto comm = world.make_group("all", all_ranks(6));
+      std::vector<double> sums(2);
+      if (world.rank() == other) return comm->barrier("step.end");
+      comm->all_reduce(sums, ReduceOp::sum, "losses");
+    });
+    for (const std::string& error : errors) {
+      EXPECT_THAT(error, AllOf(HasSubstr("ranks disagree"), HasSubstr("barrier, step.end"),
+                               HasSubstr("of 2 float64, losses")))
+          << "rank " << other;
+    }
+  }
+}
+
+TEST(SocketCommunicator, LetsNobodyPassABarrierBeforeAllHaveCome) {
+  std::atomic<int> came = 0;
+  expect_no_errors(run_socket_ranks(6, [&](World& world) {
+    const auto comm = world.make_group("all", all_ranks(6));
+    for (int round = 1; round <= 100; ++round) {
+      ++came;
+      comm->barrier("all are here");
+      EXPECT_GE(came, 6 * round);
+    }
+  }));
+}
+
 TEST(SocketCommunicator, ComparesCountsAndTypes) {
   const auto counts = run_socket_ranks(2, [](World& world) {
     const auto comm = world.make_group("dp", {0, 1});
@@ -159,6 +190,35 @@ TEST(SocketCommunicator, NoticesARankThatEndsTooEarly) {
       kLong);
   EXPECT_THAT(errors[0], AllOf(HasSubstr("waited for rank 1"), HasSubstr("step.end"),
                                HasSubstr("it has ended")));
+}
+
+// And not one that waits for it, too.
+TEST(SocketCommunicator, NamesTheOneOfManyThatDidNotCome) {
+  for (const int absent : {0, 4}) {
+    std::promise<void> end;
+    const auto ended = end.get_future().share();
+    std::once_flag once;
+    const auto errors = run_socket_ranks(
+        6,
+        [&](World& world) {
+          const auto comm = world.make_group("all", all_ranks(6));
+          comm->barrier("begin");
+          if (world.rank() == absent) return ended.wait();
+          try {
+            comm->barrier("step.end");
+          } catch (...) {
+            std::call_once(once, [&] { end.set_value(); });
+            throw;
+          }
+        },
+        std::chrono::seconds(2));
+    for (int rank = 0; rank < 6; ++rank) {
+      if (rank == absent) continue;
+      EXPECT_THAT(errors[static_cast<std::size_t>(rank)],
+                  AllOf(HasSubstr(fmt::format("waited for rank {} in barrier", absent)),
+                        HasSubstr("nothing came in time")));
+    }
+  }
 }
 
 // As the system ends a connection whose other end has answered nothing for too long.
