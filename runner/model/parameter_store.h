@@ -1,7 +1,7 @@
 // ParameterStore: one rank's weights and gradients. Each kind lies in two blocks without gaps,
 // dense and expert, because their gradients are summed over different groups of ranks; a block is
-// padded so that its group's ranks can share it out evenly. Fully sharded, every layer has two
-// blocks of its own, of which a rank keeps its share, and the whole only while it is at work.
+// padded so that its group's ranks have even, aligned shares of it. Fully sharded, every layer has
+// two blocks of its own, of which a rank keeps its share, and the whole only while it is at work.
 #pragma once
 
 #include <array>

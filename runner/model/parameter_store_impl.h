@@ -15,10 +15,6 @@
 namespace llmb::runner {
 namespace detail {
 
-inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 inline std::int64_t product(std::span<const std::int64_t> shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
@@ -75,7 +71,7 @@ void ParameterStore<Backend>::share_out(const Layout& layout, int rank) {
   for (std::size_t i = 0; i < storage_.size(); ++i) {
     const auto& [sharers, index] = places[i % 2];
     Storage& block = storage_[i];
-    block.size = detail::round_up(block.size, sharers);
+    block.size = padded_block_size(block.size, sharers);
     block.share_size = block.size / sharers;
     block.share_first = index * block.share_size;
     blocks_.push_back(static_cast<ParameterBlock>(i));

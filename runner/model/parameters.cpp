@@ -134,4 +134,9 @@ std::vector<std::int64_t> local_shape(const Parameter& parameter, std::int64_t t
   return shape;
 }
 
+std::int64_t padded_block_size(std::int64_t element_count, std::int64_t sharers) {
+  const std::int64_t multiple = sharers * 64;
+  return (element_count + multiple - 1) / multiple * multiple;
+}
+
 }  // namespace llmb::runner

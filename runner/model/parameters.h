@@ -60,4 +60,8 @@ std::vector<Parameter> layer_parameters(const ModelSpec& spec, std::int64_t laye
 std::vector<std::int64_t> local_shape(const Parameter& parameter, std::int64_t tp, std::int64_t etp,
                                       std::int64_t ep);
 
+// A block of so many elements with its padding: each of `sharers` ranks has as large a share, which
+// begins at a multiple of 64 elements. So libraries and kernels move 16 bytes at a time.
+std::int64_t padded_block_size(std::int64_t element_count, std::int64_t sharers);
+
 }  // namespace llmb::runner

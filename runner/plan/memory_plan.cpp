@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runner/model/parameters.h"
 #include "runner/plan/communicator_count.h"
 #include "runner/plan/fp8_copy_bytes.h"
 #include "runner/plan/pass_bytes.h"
@@ -15,10 +16,6 @@ namespace {
 // part.
 constexpr std::int64_t kReserveBytes = std::int64_t{3} << 30;
 constexpr std::int64_t kLibrariesBytes = kReserveBytes / 2;
-
-std::int64_t divided(std::int64_t bytes, std::int64_t ranks) {
-  return (bytes + ranks - 1) / ranks;
-}
 
 // Forward passes before the first backward one, that one included. Megatron's schedules: 1F1B, and
 // interleaved 1F1B when there are several chunks.
@@ -127,29 +124,48 @@ OuterCounts outer_counts(const RunSettings& settings, const StageBytes& stage) {
   return counts;
 }
 
+// Elements of blocks with their padding, and of one rank's shares of them.
+struct BlockCounts {
+  std::int64_t whole = 0;
+  std::int64_t share = 0;
+
+  void add(std::int64_t element_count, std::int64_t sharers) {
+    const std::int64_t padded = padded_block_size(element_count, sharers);
+    whole += padded;
+    share += padded / sharers;
+  }
+};
+
 void plan_parameters(const RunSettings& settings, StageBytes& stage) {
   const ParallelSizes& sizes = settings.sizes;
+  const std::int64_t replicas = std::int64_t{sizes.dp} * sizes.cp;
+  BlockCounts counts;
+  // Fully sharded, every layer has blocks of its own, and so has what is before and after them.
+  const auto count = [&](std::int64_t dense, std::int64_t expert) {
+    stage.parameter_count += dense;
+    stage.expert_parameter_count += expert;
+    if (!settings.fully_sharded) return;
+    counts.add(dense, replicas);
+    counts.add(expert, sizes.edp());
+  };
   for (const LayerRange& chunk : stage.chunks) {
     for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
       const LayerCost cost = layer_cost(settings, layer);
-      stage.parameter_count += cost.parameter_count;
-      stage.expert_parameter_count += cost.expert_parameter_count;
+      count(cost.parameter_count, cost.expert_parameter_count);
     }
   }
   const OuterCounts outer = outer_counts(settings, stage);
-  stage.parameter_count += outer.before + outer.after;
+  count(outer.before, 0);
+  count(outer.after, 0);
+  if (!settings.fully_sharded) {
+    counts.add(stage.parameter_count, replicas);
+    counts.add(stage.expert_parameter_count, sizes.edp());
+  }
   const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
-  const std::int64_t dense_replicas = std::int64_t{sizes.dp} * sizes.cp;
-  const std::int64_t expert_replicas = sizes.edp();
-  const std::int64_t dense_shards = settings.fully_sharded ? dense_replicas : 1;
-  const std::int64_t expert_shards = settings.fully_sharded ? expert_replicas : 1;
-  const auto spread = [&](std::int64_t per_element, std::int64_t dense, std::int64_t expert) {
-    return divided(stage.parameter_count * per_element, dense) +
-           divided(stage.expert_parameter_count * per_element, expert);
-  };
-  stage.parameters = spread(bytes.parameter, dense_shards, expert_shards);
-  stage.gradients = spread(bytes.gradient, dense_shards, expert_shards);
-  stage.optimizer = spread(bytes.optimizer, dense_replicas, expert_replicas);
+  const std::int64_t kept = settings.fully_sharded ? counts.share : counts.whole;
+  stage.parameters = kept * bytes.parameter;
+  stage.gradients = kept * bytes.gradient;
+  stage.optimizer = counts.share * bytes.optimizer;
 }
 
 // Both layouts of a rank's part of a weight, expert by expert.
@@ -214,9 +230,12 @@ std::int64_t gathered_bytes(const RunSettings& settings, const StageBytes& stage
   const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
   const std::int64_t replicas = std::int64_t{settings.sizes.dp} * settings.sizes.cp;
   const auto whole = [&](std::int64_t dense, std::int64_t expert) {
-    return (dense + expert) * (bytes.parameter + bytes.gradient) +
-           std::max(divided(dense * bytes.gradient, replicas),
-                    divided(expert * bytes.gradient, settings.sizes.edp()));
+    BlockCounts of_dense;
+    BlockCounts of_expert;
+    of_dense.add(dense, replicas);
+    of_expert.add(expert, settings.sizes.edp());
+    return (of_dense.whole + of_expert.whole) * (bytes.parameter + bytes.gradient) +
+           std::max(of_dense.share, of_expert.share) * bytes.gradient;
   };
   const OuterCounts outer = outer_counts(settings, stage);
   std::int64_t most = std::max(whole(outer.before, 0), whole(outer.after, 0));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "runner/checkpoint/checkpoint.h"
 #include "tests/runner/checkpoint/trained_ranks.h"
@@ -57,10 +58,12 @@ TEST(FullySharded, RecomputesAsWell) {
 }
 
 TEST(FullySharded, KeepsOnlyItsShareBetweenPasses) {
-  std::int64_t elements = 0;
+  std::map<std::int64_t, std::int64_t> of_layer;
   for (const Parameter& parameter : model_parameters(tiny_llama())) {
-    elements += parameter.element_count();
+    of_layer[parameter.layer] += parameter.element_count();
   }
+  std::int64_t elements = 0;
+  for (const auto& [layer, count] : of_layer) elements += padded_block_size(count, 4);
   testing::on_every_rank(
       tiny_llama(), {.dp = 4},
       [&](testing::Trainer& trainer) {

@@ -60,16 +60,26 @@ TEST(ParameterStore, DrawsTheSameOnSeveralThreads) {
   EXPECT_EQ(together, alone);
 }
 
+// Shares that begin anywhere are moved and updated element by element.
 TEST(ParameterStore, PadsItsBlocksForTheRanksThatShareThem) {
   const ModelSpec spec = tiny_grok();
   const auto layout = Layout::make({.cp = 3, .dp = 5}, 15);
   ASSERT_TRUE(layout.has_value());
+  for (const auto sharding : {ParameterSharding::none, ParameterSharding::full}) {
+    for (int rank = 0; rank < 15; ++rank) {
+      cpu::Ops<double> ops;
+      ParameterStore<cpu::Backend<double>> store(ops, spec, *layout, rank, sharding);
+      for (const ParameterBlock block : store.blocks()) {
+        EXPECT_EQ(store.share_first(block) % 64, 0);
+        EXPECT_EQ(store.share_size(block) % 64, 0);
+        EXPECT_EQ(store.weights(block).size(), store.gradients(block).size());
+        if (sharding == ParameterSharding::full) continue;
+        EXPECT_EQ(std::ssize(store.weights(block)), 15 * store.share_size(block));
+      }
+    }
+  }
   cpu::Ops<double> ops;
   ParameterStore<cpu::Backend<double>> store(ops, spec, *layout, 0);
-  for (const ParameterBlock block : kParameterBlocks) {
-    EXPECT_EQ(store.weights(block).size() % 15, 0U);
-    EXPECT_EQ(store.weights(block).size(), store.gradients(block).size());
-  }
   EXPECT_EQ(store.at("embedding.weight").weight.data(),
             store.weights(ParameterBlock::dense).data());
   EXPECT_THROW(store.at("layers.99.router.weight"), std::out_of_range);

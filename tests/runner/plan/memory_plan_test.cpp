@@ -78,6 +78,30 @@ TEST(MemoryPlan, CountsParametersOfEveryStage) {
   EXPECT_EQ(plan.stages[1].gradients, 4 * plan.stages[1].parameter_count);
 }
 
+// As ParameterStore pads them: of a stage as one block, or fully sharded of each layer and of what
+// is before and after the layers.
+TEST(MemoryPlan, CountsThePaddingOfBlocksThatRanksShare) {
+  Options options = tiny();
+  options.dp = 3;
+  options.scale = 12;
+  options.global_batch_size = 12;
+  const auto padded = [](std::int64_t count) { return (count + 191) / 192 * 192; };
+  options.fully_sharded = false;
+  const StageBytes whole = make_memory_plan(settings_of(options)).stages[1];
+  EXPECT_NE(whole.parameter_count % 192, 0);
+  EXPECT_EQ(whole.parameters, 2 * padded(whole.parameter_count));
+  EXPECT_EQ(whole.gradients, 4 * padded(whole.parameter_count));
+  EXPECT_EQ(whole.optimizer, 12 * padded(whole.parameter_count) / 3);
+  options.fully_sharded = true;
+  const StageBytes shared = make_memory_plan(settings_of(options)).stages[1];
+  const std::int64_t layer = 4096 + 2048 + 8192 + 4096 + 128;
+  const std::int64_t share = (2 * padded(layer) + padded(8192 + 64)) / 3;
+  EXPECT_EQ(shared.parameter_count, whole.parameter_count);
+  EXPECT_EQ(shared.parameters, 2 * share);
+  EXPECT_EQ(shared.gradients, 4 * share);
+  EXPECT_EQ(shared.optimizer, 12 * share);
+}
+
 // By hand, in bf16: 32 tokens, 16 on a rank between GEMMs. Norms 2 * 16 * (64*4 + 4); attention
 // 32 * (64*2 + 32*2 + 2*4); MLP 32*64 * (2*2 + 2). Two layers a pass, two passes live on stage 0.
 // Once for each layer, 32 positions' angles for the 8 pairs of a head.
@@ -158,7 +182,7 @@ TEST(MemoryPlan, HoldsWhatIsGatheredOfAShardedModel) {
   options.shape.vocabulary_size = 4096;
   const std::int64_t slice = std::int64_t{4096} * 64 / 2;
   EXPECT_EQ(gathered(0), slice * (2 + 4) + slice * 4 / 2) << "the embedding is larger than a layer";
-  const std::int64_t head = slice + 64;  // and the final norm
+  const std::int64_t head = slice + 64 + 64;  // and the final norm, and padding
   EXPECT_EQ(gathered(1), head * (2 + 4) + head * 4 / 2);
 }
 
