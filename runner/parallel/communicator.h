@@ -298,7 +298,7 @@ class World {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  // `ranks` must contain rank(). Does not wait for the other members.
+  // `ranks` must contain rank(). Waits for the other members where their devices have to join.
   virtual std::unique_ptr<Communicator> make_group(const std::string& name,
                                                    const std::vector<int>& ranks) = 0;
 

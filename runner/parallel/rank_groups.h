@@ -44,7 +44,8 @@ inline constexpr std::array<GroupOfARank, 9> kGroupsOfARank = {{
     {GroupKind::world, &RankGroups::world},
 }};
 
-// Every rank of the world makes its own; nothing is sent.
+// Every rank of the world makes its own, in the same order: where devices join, they wait for each
+// other.
 RankGroups make_rank_groups(World& world, const Layout& layout);
 
 }  // namespace llmb::runner
