@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
 
@@ -24,7 +26,8 @@ int device_for(int local_rank, const DeviceCount& devices) {
 }
 
 std::vector<int> kernel_architectures() {
-  return {LLMB_CUDA_ARCHITECTURES};
+  constexpr auto kCompiledFor = std::to_array<int>({LLMB_CUDA_ARCHITECTURES});  // one at least
+  return {kCompiledFor.begin(), kCompiledFor.end()};
 }
 
 void require_kernels_for(const DeviceInfo& device) {
