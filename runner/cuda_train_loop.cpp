@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "runner/cuda/backend.h"
@@ -162,6 +163,22 @@ void run_rank_of(World& world, const Options& options, RunSettings settings, con
   train_in(arena, ops, world, options, settings, layout, device, output, std::move(ceilings));
 }
 
+bool is_in_a_pipeline(const RunSettings& settings) {
+  return settings.sizes.pp > 1 && !settings.rank_slice;
+}
+
+// Where the user, or an image, has chosen what a pipeline may hang by.
+std::string module_loading_text(const RunSettings& settings) {
+  const char* const chosen = std::getenv("CUDA_MODULE_LOADING");  // NOLINT(concurrency-mt-unsafe)
+  const std::string_view value = chosen == nullptr ? "" : chosen;
+  if (!is_in_a_pipeline(settings) || value == "EAGER") return "";
+  return fmt::format(
+      "llmb-step-runner: CUDA_MODULE_LOADING={}: a kernel that is launched for the first time in a "
+      "later step waits for the pipeline's messages, and may wait for ever; EAGER loads all at "
+      "once\n",
+      value);
+}
+
 void run_rank(World& world, int local_rank, const Options& options, const RunSettings& settings,
               TrainOutput output) {
   const Layout layout = run_layout(settings);
@@ -173,9 +190,9 @@ void run_rank(World& world, int local_rank, const Options& options, const RunSet
     }
   }
   if (world.rank() == 0 || settings.rank_slice) {
-    output.log.write(run_preamble(settings) + fmt::format("llmb-step-runner: device {} ({}), {}\n",
-                                                          device.index, device.name,
-                                                          cuda::runtime_name()));
+    output.log.write(run_preamble(settings) + module_loading_text(settings) +
+                     fmt::format("llmb-step-runner: device {} ({}), {}\n", device.index,
+                                 device.name, cuda::runtime_name()));
   }
   try {
     settings.precision == Precision::fp32
@@ -192,7 +209,7 @@ void run_rank(World& world, int local_rank, const Options& options, const RunSet
 // this is for what is launched for the first time later on, as a library's kernels are for other
 // counts of rows. It takes seconds and memory, so without a pipeline CUDA's default stays.
 void choose_module_loading(const RunSettings& settings) {
-  if (settings.sizes.pp == 1 || settings.rank_slice) return;
+  if (!is_in_a_pipeline(settings)) return;
   constexpr int kKeepWhatIsSet = 0;
   setenv("CUDA_MODULE_LOADING", "EAGER", kKeepWhatIsSet);  // NOLINT(concurrency-mt-unsafe)
 }

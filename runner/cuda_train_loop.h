@@ -9,7 +9,7 @@
 
 namespace llmb::runner {
 
-// How this process gets the code of its kernels: in a pipeline all of it when the device is opened
+// How this process gets the code of its kernels: in a pipeline all of it as each library is opened
 // (CUDA_MODULE_LOADING=EAGER), unless the user has said otherwise. CUDA's default is the first
 // launch, which waits until the device is idle; there, a message that is being received waits for a
 // neighbour, who may wait for this stage. Before CUDA's first call, which reads it, and before

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -184,6 +185,35 @@ void WatchedCommunicator::destroy() {
   nccl().ncclCommDestroy(comm_);
 }
 
+// Turns to the last resort where its scope has not ended in time.
+class Watchdog::Countdown {
+ public:
+  using Words = std::function<std::string(std::chrono::duration<double> waited)>;
+
+  Countdown(LastResort last_resort, Words words)
+      : thread_([this, last_resort = std::move(last_resort), words = std::move(words)] {
+          std::unique_lock lock(mutex_);
+          if (over_.wait_for(lock, last_resort.after, [this] { return is_over_; })) return;
+          lock.unlock();
+          last_resort.act(words(last_resort.after));
+        }) {}
+  ~Countdown() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    over_.notify_all();
+  }
+  Countdown(const Countdown&) = delete;
+  Countdown& operator=(const Countdown&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::jthread thread_;  // the last: it uses the others
+};
+
 Watchdog& Watchdog::of_this_process() {
   static Watchdog one;
   return one;
@@ -228,40 +258,33 @@ void Watchdog::end_all(const std::string& group, const std::string& reason) {
   // What is posted is the failure of the group that it happened in.
   std::stable_partition(standing.begin(), standing.end(),
                         [&](const auto& one) { return one->group() == group; });
-  Communicators ended;
   const std::string of_another = fmt::format("{}: {}", group, reason);
+  std::atomic<std::size_t> left = standing.size();
+  // From here on: a call of CUDA's that hangs keeps a communicator from being marked, too.
+  const Countdown countdown(last_resort(), [&](std::chrono::duration<double> waited) {
+    return fmt::format("NCCL has not ended {} of {} communicators within {:.1f} s, for {}",
+                       left.load(), standing.size(), waited.count(), of_another);
+  });
+  Communicators ended;
   for (const auto& one : standing) {
     if (one->mark_ended(one->group() == group ? reason : of_another)) {
       ended.push_back(one);
+    } else {
+      --left;
     }
   }
-  abort_all(ended, of_another);
-}
-
-void Watchdog::abort_all(const Communicators& ended, const std::string& reason) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::size_t left = ended.size();
   std::vector<std::jthread> aborts;
   for (const auto& one : ended) {
-    aborts.emplace_back([&, one] {
+    aborts.emplace_back([&left, one] {
       one->abort();
-      const std::lock_guard lock(mutex);
       --left;
-      changed.notify_all();
     });
   }
-  const LastResort last_resort = [this] {
-    const std::lock_guard lock(mutex_);
-    return last_resort_;
-  }();
-  std::unique_lock lock(mutex);
-  if (changed.wait_for(lock, last_resort.after, [&] { return left == 0; })) return;
-  const std::string what =
-      fmt::format("NCCL has not ended {} of {} communicators within {:.1f} s, for {}", left,
-                  ended.size(), std::chrono::duration<double>(last_resort.after).count(), reason);
-  lock.unlock();
-  last_resort.act(what);
+}
+
+Watchdog::LastResort Watchdog::last_resort() {
+  const std::lock_guard lock(mutex_);
+  return last_resort_;
 }
 
 void Watchdog::end_process(const std::string& what) {

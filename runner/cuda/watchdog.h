@@ -108,8 +108,8 @@ class Watchdog {
  public:
   // How a process ends whose NCCL does not (kExitCommunication of plan/options.h).
   static constexpr int kExitStuck = 4;
-  // What is done where aborts have not come back after so long, as with a device that has left the
-  // bus: nothing else would end the process, and by some launchers none of the others.
+  // What is done where communicators have not ended after so long, as with a device that has left
+  // the bus: nothing else would end the process, and by some launchers none of the others.
   struct LastResort {
     std::chrono::milliseconds after{std::chrono::seconds(60)};
     // Says `what` on the error output and ends the process with kExitStuck, at once.
@@ -136,9 +136,10 @@ class Watchdog {
   using Communicators = std::vector<std::shared_ptr<WatchedCommunicator>>;
 
   Watchdog();
+  class Countdown;
   static void end_process(const std::string& what);
   void run();
-  void abort_all(const Communicators& ended, const std::string& reason);
+  LastResort last_resort();
 
   std::mutex mutex_;
   std::condition_variable changed_;

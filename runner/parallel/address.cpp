@@ -29,8 +29,9 @@ std::vector<SocketAddress> addresses_of(const Endpoint& endpoint) {
   const int error =
       getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
   if (error != 0) {
-    throw HostUnknown("the address of " + endpoint.str() + " is not known: " + gai_strerror(error),
-                      error == EAI_AGAIN);
+    throw HostUnknown(
+        "the address of " + endpoint.str() + " is not known: " + gai_strerror(error),
+        error == EAI_AGAIN || error == EAI_FAIL || error == EAI_MEMORY || error == EAI_SYSTEM);
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
   std::vector<SocketAddress> addresses;

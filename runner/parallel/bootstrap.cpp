@@ -30,6 +30,7 @@ constexpr std::array kVariables = {"SLURM_PROCID",
                                    "LOCAL_RANK",
                                    "LOCAL_WORLD_SIZE",
                                    "WORLD_SIZE",
+                                   "GROUP_WORLD_SIZE",
                                    "MASTER_ADDR",
                                    "MASTER_PORT",
                                    "TORCHELASTIC_RUN_ID",
@@ -80,12 +81,13 @@ int derived_port(std::string_view cluster, int job, std::uint32_t step) {
   return kFirst + (start + job % kCount * 17 + static_cast<int>(step % kCount)) % kCount;
 }
 
-// torchrun started this process: maybe as the one task a node of a step of Slurm's, whose variables
-// then count the nodes.
+// Within a step: torchrun, as its one task a node, started this process. Then Slurm's variables
+// count torchrun's agents. What a torchrun said that submitted this job counts others.
 bool is_by_torchrun(const Environment& environment) {
   return !value_of(environment, "TORCHELASTIC_RUN_ID").empty() &&
          !value_of(environment, "RANK").empty() && !value_of(environment, "LOCAL_RANK").empty() &&
-         !value_of(environment, "WORLD_SIZE").empty();
+         !value_of(environment, "WORLD_SIZE").empty() &&
+         value_of(environment, "GROUP_WORLD_SIZE") == value_of(environment, "SLURM_STEP_NUM_TASKS");
 }
 
 // Rank and size among all and on this host, all of one launcher: a batch script has Slurm's

@@ -31,7 +31,7 @@ class AddressBook {
   // Those that were known last, and why there are no others.
   const std::vector<SocketAddress>& addresses() {
     const Deadline now = steps_.now();
-    if (addresses_.empty() || now - looked_up_at_ >= kBetweenLookUps) {
+    if (!looked_up_at_ || now - *looked_up_at_ >= kBetweenLookUps) {
       looked_up_at_ = now;
       look_up();
     }
@@ -52,7 +52,7 @@ class AddressBook {
         if (!first) first = unknown;
       }
     }
-    if (!may_be_known_later) throw HostUnknown(*first);
+    if (!may_be_known_later && addresses_.empty()) throw HostUnknown(*first);
     reason_ = first->what();
   }
 
@@ -60,7 +60,7 @@ class AddressBook {
   std::vector<Endpoint> candidates_;
   std::vector<SocketAddress> addresses_;
   std::string reason_;
-  Deadline looked_up_at_;
+  std::optional<Deadline> looked_up_at_;
 };
 
 }  // namespace

@@ -79,9 +79,9 @@ class PipelineMessages {
     const bool is_for_somebody = output.size() > 0;
     Lane& own = lane_of(direction);
     own.output = std::move(output);
-    const std::size_t begun = own.begun;
+    const std::size_t next = own.begun;
     for (Lane& lane : lanes_) begin_after(lane, pass);
-    if (is_for_somebody && own.begun == begun) {
+    if (is_for_somebody && (own.begun == next || !sends(own.exchanges[next], pass))) {
       throw std::logic_error("no exchange sends what " + pass.str() + " has left");
     }
   }
@@ -108,6 +108,9 @@ class PipelineMessages {
   };
 
   static Place place_of(const Task& task) { return {task.micro_batch, task.chunk}; }
+  static bool sends(const Exchange& exchange, const Task& pass) {
+    return exchange.send && place_of(*exchange.send) == place_of(pass);
+  }
   Lane& lane_of(Direction direction) { return lanes_[direction == Direction::activations ? 0 : 1]; }
 
   // The exchange that comes after `pass`, if this is one.

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <future>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "runner/cuda/collectives.h"
@@ -148,6 +150,28 @@ TEST_F(Watching, HasALastResortWhereAnAbortHangs) {
               AllOf(HasSubstr("NCCL has not ended "), HasSubstr(" of 3 communicators within "),
                     HasSubstr("for world [0, 1]: rank 0 ran out of memory")));
   EXPECT_EQ(Watchdog::kExitStuck, kExitCommunication);
+}
+
+// Whoever looks at a device that hangs holds the communicator meanwhile.
+TEST(LastResort, ComesWhereACommunicatorCannotBeMarked) {
+  ncclComm comm;
+  std::promise<void> answer;
+  const auto communicator = std::make_shared<WatchedCommunicator>(
+      &comm, "world [0, 1]", 0, kTestPatience, [answered = answer.get_future().share()] {
+        answered.wait();
+        return std::string();
+      });
+  Watchdog::of_this_process().watch(communicator);
+  std::string said;
+  Watchdog::of_this_process().set_last_resort(
+      {.after = std::chrono::milliseconds(1), .act = [&](const std::string& what) {
+         said = what;
+         answer.set_value();
+       }});
+  Watchdog::of_this_process().close(communicator, "rank 0 failed");
+  Watchdog::of_this_process().set_last_resort({});
+  EXPECT_THAT(said, HasSubstr("NCCL has not ended 1 of 1 communicators within "));
+  EXPECT_EQ(comm.aborts, 1);
 }
 
 TEST(LastResort, EndsTheProcess) {

@@ -71,6 +71,7 @@ Environment torchrun_worker() {
           {"LOCAL_WORLD_SIZE", "4"},
           {"MASTER_ADDR", "gpu003"},
           {"MASTER_PORT", "29500"},
+          {"GROUP_WORLD_SIZE", "2"},
           {"TORCHELASTIC_RUN_ID", "none"},
           {"TORCHELASTIC_USE_AGENT_STORE", "False"}};
 }
@@ -119,6 +120,15 @@ TEST(Bootstrap, LeavesSlurmsTasksTheirPlaceWhereOtherVariablesAreLeftOver) {
   EXPECT_EQ((*place)->rank, 5);
   EXPECT_EQ((*place)->size, 8);
   EXPECT_EQ((*place)->local_rank, 1);
+}
+
+TEST(Bootstrap, LeavesSlurmsTasksTheirPlaceWhereATorchrunSubmittedTheJob) {
+  Environment environment = slurm_step();
+  environment.merge(torchrun_worker());
+  environment["RANK"] = "0";
+  const auto place = place_from_environment(environment);
+  EXPECT_EQ((*place)->rank, 5);
+  EXPECT_EQ((*place)->size, 8);
 }
 
 TEST(Bootstrap, LeavesTorchrunThePortThatItListensAt) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <future>
+#include <latch>
 #include <mutex>
 #include <thread>
 
@@ -195,19 +196,18 @@ TEST(SocketCommunicator, NoticesARankThatEndsTooEarly) {
 // And not one that waits for it, too.
 TEST(SocketCommunicator, NamesTheOneOfManyThatDidNotCome) {
   for (const int absent : {0, 4}) {
-    std::promise<void> end;
-    const auto ended = end.get_future().share();
-    std::once_flag once;
+    std::latch begin(6);
+    std::latch given_up(5);
     const auto errors = run_socket_ranks(
         6,
         [&](World& world) {
           const auto comm = world.make_group("all", all_ranks(6));
-          comm->barrier("begin");
-          if (world.rank() == absent) return ended.wait();
+          begin.arrive_and_wait();
+          if (world.rank() == absent) return given_up.wait();
           try {
             comm->barrier("step.end");
           } catch (...) {
-            std::call_once(once, [&] { end.set_value(); });
+            given_up.count_down();
             throw;
           }
         },
