@@ -103,6 +103,22 @@ export function decisionWords(comparison: MetricComparison): string {
   return `Differences of ${share} or more would show, four times in five. ${runs}`;
 }
 
+const kSignificant = 0.05; // of p-values, as of the verdicts
+
+// That the runs drift in the order of their starts, which a verdict on them must not hide; empty
+// where they do not.
+export function startDriftWords(
+  metric: ComparedMetric,
+  { start_drift: drift }: MetricComparison,
+): string {
+  if (!drift || drift.change_per_run === null || drift.p_value === null) return "";
+  if (drift.p_value >= kSignificant) return "";
+  const each = `From one start to the next the runs are ${directed(metric, drift.change_per_run, 2)}`;
+  return drift.sides_are_separate
+    ? `${each}, and one side was started after the other: the difference may be the drift's.`
+    : `${each}.`;
+}
+
 // A, B, C: group 0 is what the others are measured against.
 export function groupName(group: number): string {
   return String.fromCharCode(65 + group);

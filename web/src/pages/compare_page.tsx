@@ -21,6 +21,7 @@ import {
   intervalRange,
   intervalWords,
   moreRunsWords,
+  startDriftWords,
   verdictWords,
 } from "../verdict_words";
 import { place } from "../state/location";
@@ -198,6 +199,7 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
         {kMetrics.map((metric) => {
           const compared = entry.metrics[metric];
           const sentences = [intervalWords(metric, compared), decisionWords(compared)];
+          const drift = startDriftWords(metric, compared);
           return (
             <div key={metric}>
               <dt>{kMetricNames[metric]}</dt>
@@ -208,6 +210,7 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
                     {sentence}
                   </span>
                 ))}
+                {drift && <span class="sub told-drift">{drift}</span>}
                 <details class="formula">
                   <summary aria-label={`the test: ${kMetricNames[metric]}`}>the test</summary>
                   <p>{compared.text}</p>
