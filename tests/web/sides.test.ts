@@ -8,7 +8,9 @@ import {
   groupStandingWords,
   loneWords,
   obstaclesTitle,
+  publishedOver,
   publishedWords,
+  windowTouches,
 } from "../../web/src/compared_words";
 import { readSides, sidesComplaints, sidesQuery, type Sides } from "../../web/src/state/sides";
 import { submitCommandOf } from "../../web/src/state/submit_command";
@@ -201,6 +203,23 @@ test("a run alone stands against its published result", () => {
     /^Published speed: reached: 1\.004 ×, above 0\.9991 × with 95 % confidence/,
   );
   assert.match(publishedWords(comparedRun(4, "It failed."), undefined), /does not count\. It failed\.$/);
+});
+
+test("a run's window says what lies in it, and how many steps do not count", () => {
+  const touched = { ...comparedRun(1), window_interruptions: "checkpoint: 20; evaluation: 30" };
+  assert.deepEqual(windowTouches(comparedRun(1)), []);
+  assert.deepEqual(windowTouches(touched), ["in it checkpoint: 20; evaluation: 30"]);
+  const words = ["in it checkpoint: 20; evaluation: 30", "without 1 step"];
+  assert.deepEqual(windowTouches({ ...touched, steps_left_out: 1 }), words);
+});
+
+test("over what a run is held against its result is said where its row measures otherwise", () => {
+  const run = comparedRun(1);
+  const held = { ...run, published: { ...run.published, speed_against_reference: 1.01 } };
+  assert.equal(publishedOver(held), "");
+  assert.equal(publishedOver({ ...held, steps_left_out: 2 }), "over 11-44, every step");
+  assert.equal(publishedOver({ ...held, window: "35-44" }), "over 11-44, every step");
+  assert.equal(publishedOver({ ...run, steps_left_out: 2 }), "", "there is none");
 });
 
 test("of several groups each stands against its own published result, in the same words", () => {

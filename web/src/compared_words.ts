@@ -1,5 +1,6 @@
 // What a comparison says where there is nothing, or not all, to compare. Pure.
 import type { ComparedMetric as Metric, ComparedRun, Comparison, RunGroup } from "./api/types";
+import { formatPlural } from "./format";
 import { standingWords } from "./state/standing";
 
 // Why there are no two runs, or not all named sides, to compare: a sentence for each run that is
@@ -44,6 +45,19 @@ export function obstaclesTitle(comparison: Comparison): string {
   if (isMissing || barred.some(isEveryMetric)) return "Not everything is comparable";
   const names = metricNames([...new Set(barred.flat())]);
   return `${names.charAt(0).toUpperCase()}${names.slice(1)} not comparable`;
+}
+
+// What of the run's window is more than training, and how much of it does not count:
+// ["in it checkpoint: 20", "without 1 step"].
+export function windowTouches({ window_interruptions: held, steps_left_out: out }: ComparedRun) {
+  const parts = [held && `in it ${held}`, out > 0 && `without ${formatPlural(out, "step")}`];
+  return parts.filter(Boolean);
+}
+
+// Over what a run stands against its published result, where that is not what its row measures.
+export function publishedOver({ published, window, steps_left_out: out }: ComparedRun): string {
+  if (published.speed_against_reference === null) return "";
+  return published.window === window && out === 0 ? "" : `over ${published.window}, every step`;
 }
 
 const kNoneKnown = "No published result is that of its configuration.";

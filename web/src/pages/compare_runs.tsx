@@ -1,6 +1,7 @@
 // The runs that are compared, with what each amounts to.
 import type { ComparedRun, Comparison, RunGroup } from "../api/types";
-import { formatNumber, formatPlural, formatSpeed, kUnknown, tellingFolders } from "../format";
+import { publishedOver, windowTouches } from "../compared_words";
+import { formatNumber, formatSpeed, kUnknown, tellingFolders } from "../format";
 import { includableMarks, markWord } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { StatusMark } from "../parts/status_mark";
@@ -85,6 +86,7 @@ interface RowProps {
 function RunRow({ run, groups, telling }: RowProps) {
   const { published } = run;
   const speed = published.speed_against_reference;
+  const over = publishedOver(run);
   return (
     <tr role="row" class={run.group === null ? "is-left-out" : ""}>
       <td role="cell" data-label="group">
@@ -109,9 +111,11 @@ function RunRow({ run, groups, telling }: RowProps) {
       </td>
       <td role="cell" class="number" data-label="window">
         {run.window}
-        {run.steps_left_out > 0 && (
-          <span class="sub">without {formatPlural(run.steps_left_out, "step")}</span>
-        )}
+        {windowTouches(run).map((words) => (
+          <span key={words} class="sub">
+            {words}
+          </span>
+        ))}
       </td>
       <NumberCell head="step time, s" value={run.step_time_s_mean} />
       <NumberCell head="tokens/s/GPU" value={run.tokens_per_s_per_gpu} />
@@ -123,6 +127,7 @@ function RunRow({ run, groups, telling }: RowProps) {
         title={published.reason ?? `window ${published.window}`}
       >
         {speed === null ? kUnknown : formatSpeed(speed)}
+        {over && <span class="sub">{over}</span>}
       </td>
     </tr>
   );
