@@ -20,6 +20,7 @@ export type {
   DryRunList,
   Failure,
   Failures,
+  GroupMetric,
   History,
   HistoryLeftOut,
   Job,

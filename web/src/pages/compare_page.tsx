@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { tellingWords } from "../alike_runs";
 import { fetchComparison } from "../api/client";
 import type { ComparedMetric as Metric, Comparison, GroupComparison } from "../api/types";
-import { formatCount, formatNumber, formatPercent, kUnknown } from "../format";
+import { formatPercent, kUnknown } from "../format";
 import { MeasuredOver } from "../parts/measured_over";
 import { HintPanel, kAllRuns } from "../parts/panels";
 import { Answered, Pending } from "../parts/pending";
@@ -37,6 +37,7 @@ import { nameOfGroup, readSides, sidesComplaints, sidesParameters } from "../sta
 import { unknownKeyWords } from "../state/unknown_keys";
 import { DecidingCommands } from "./compare_commands";
 import { Differences } from "./compare_differences";
+import { GroupMeans } from "./compare_means";
 import { Obstacles, SingleRun } from "./compare_obstacles";
 import { PublishedStandings } from "./compare_published";
 import { ComparedRuns } from "./compare_runs";
@@ -116,6 +117,7 @@ function Compared({ picks }: { picks: number[] }) {
           <Obstacles comparison={comparison} />
           <SingleRun comparison={comparison} />
           <ComparedRuns comparison={comparison} telling={telling} />
+          <GroupMeans comparison={comparison} />
           <Verdicts comparison={comparison} />
           <PublishedStandings comparison={comparison} />
           <ComparedSteps runs={comparison.runs} groups={comparison.groups} telling={telling} />
@@ -144,40 +146,24 @@ function Verdicts({ comparison }: { comparison: Comparison }) {
   );
 }
 
-// Of several groups at a glance: the step time of each, beside the first.
+// Of several groups at a glance: the step time of each, against the first.
 function ComparedGroups({ comparison: { comparisons, groups } }: { comparison: Comparison }) {
-  const measured = (number: number) => {
-    const group = groups.find((one) => one.group === number);
-    const mean = group?.metrics.step_time_s.mean ?? null;
-    return [nameOfGroup(number, groups), formatCount(group?.run_ids.length), formatNumber(mean)];
-  };
   const metric = "step_time_s";
   return (
     <Table
       isStacked
       name="Step times of the groups"
-      heads={[
-        "group",
-        "#runs",
-        "#step time, s",
-        "against it",
-        "95 % interval",
-        "#would show from",
-        "#more runs of each",
-      ]}
-      rows={[
-        [...measured(0), "", "", "", ""],
-        ...comparisons.map(({ group, metrics: { [metric]: compared } }) => {
-          const { smallest_visible_difference: visible, verdict } = compared;
-          return [
-            ...measured(group),
-            <b class={`told told-${verdict}`}>{verdictWords(metric, compared)}</b>,
-            intervalRange(metric, compared),
-            visible === null ? kUnknown : formatPercent(visible, 2),
-            moreRunsWords(compared),
-          ];
-        }),
-      ]}
+      heads={["group", "its step time", "95 % interval", "#would show from", "#more runs of each"]}
+      rows={comparisons.map(({ group, metrics: { [metric]: compared } }) => {
+        const { smallest_visible_difference: visible, verdict } = compared;
+        return [
+          nameOfGroup(group, groups),
+          <b class={`told told-${verdict}`}>{verdictWords(metric, compared)}</b>,
+          intervalRange(metric, compared),
+          visible === null ? kUnknown : formatPercent(visible, 2),
+          moreRunsWords(compared),
+        ];
+      })}
     />
   );
 }
