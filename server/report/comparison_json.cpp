@@ -36,6 +36,7 @@ Json run_json(const parser::ComparedRun& run, const parser::RunStanding& standin
   json["job_id"] = nullable(run.job_id);
   json["path"] = run.path;
   json["cluster"] = nullable(run.cluster);
+  json["release"] = nullable(run.configuration.value("release"));
   json["status"] = parser::run_status_name(summary.status);
   json["window"] = parser::to_string(summary.window);
   json["window_interruptions"] = null_if_empty(summary.window_interruptions);

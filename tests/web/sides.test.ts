@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ComparedRun, Comparison, GroupComparison, RunGroup } from "../../web/src/api/types";
-import { tellingWords } from "../../web/src/alike_runs";
+import { originWords, tellingWords } from "../../web/src/alike_runs";
 import {
   barredText,
   groupStandingWords,
@@ -92,6 +92,7 @@ const comparedRun = (id: number, exclusion: string | null = null): ComparedRun =
   job_id: null,
   path: "x",
   cluster: null,
+  release: null,
   status: "complete",
   window: "11-44",
   window_interruptions: null,
@@ -258,4 +259,22 @@ test("runs of one experiment and job are told apart by cluster, or else by id", 
     [7, "run 7"],
   ]);
   assert.deepEqual(wordsOf(eos, { ...polaris, experiment: "y" }), []);
+});
+
+test("runs of several clusters or releases say of which each is", () => {
+  const of = (cluster: string | null, release: string | null) => ({
+    ...comparedRun(1),
+    cluster,
+    release,
+  });
+  const alpha = of("alpha", "25.10");
+  assert.equal(originWords(alpha, [alpha, of("alpha", "25.10")]), "");
+  assert.equal(originWords(alpha, [alpha, of("beta", "25.10")]), "alpha");
+  assert.equal(originWords(alpha, [alpha, of("alpha", "25.12")]), "release 25.10");
+  const all = [alpha, of("beta", "25.12"), of(null, null)];
+  const words = ["alpha · release 25.10", "beta · release 25.12"];
+  assert.deepEqual(
+    all.map((run) => originWords(run, all, " · ")),
+    [...words, "no cluster named · no release stated"],
+  );
 });

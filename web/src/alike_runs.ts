@@ -1,5 +1,5 @@
-// What tells compared runs of one experiment and job number apart: their clusters, or else their ids.
-// Pure.
+// What tells compared runs apart: those of one experiment and job number by their clusters, or else
+// by their ids; and all of them by where they came from. Pure.
 import type { ComparedRun } from "./api/types";
 import { clusterNames, clusterWords } from "./cluster_words";
 
@@ -20,4 +20,19 @@ export function tellingWords(runs: readonly ComparedRun[]): Map<number, string> 
     return parts.length > 0 ? [[run.id, parts.join(", ")]] : [];
   });
   return new Map(words);
+}
+
+// Of which cluster and release a run is, each where the runs are of several: "alpha, release 25.10".
+export function originWords(
+  run: ComparedRun,
+  runs: readonly ComparedRun[],
+  between = ", ",
+): string {
+  const hasOther = (key: "cluster" | "release") => runs.some((other) => other[key] !== run[key]);
+  return [
+    hasOther("cluster") && clusterWords(run, clusterNames(runs)),
+    hasOther("release") && (run.release === null ? "no release stated" : `release ${run.release}`),
+  ]
+    .filter(Boolean)
+    .join(between);
 }

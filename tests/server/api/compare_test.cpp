@@ -89,6 +89,14 @@ TEST_F(Compare, TwoRunsAreTwoSides) {
   EXPECT_EQ(step["start_drift"], nullptr);
 }
 
+TEST_F(Compare, TellsTheReleaseOfEachRun) {
+  auto newer = clean_batch("a", 2, 7.60);
+  newer.configuration.set("release", "25.12", parser::ConfigSource::llmb_config);
+  const Json json = compare({add_clean("a", 1, 7.40), add(newer)});
+  EXPECT_EQ(json["runs"][0]["release"], nullptr);
+  EXPECT_EQ(json["runs"][1]["release"], "25.12");
+}
+
 TEST_F(Compare, SidesCanBeNamed) {
   const auto a1 = add_clean("a", 1, 7.40);
   const auto a2 = add_clean("a", 2, 7.41);

@@ -1,5 +1,6 @@
 // The form that makes named groups of the compared runs, in place of those by configuration.
 import { useState } from "preact/hooks";
+import { originWords } from "../alike_runs";
 import type { ComparedRun } from "../api/types";
 import { navigate, place } from "../state/location";
 import { kPicksMax } from "../state/picks";
@@ -99,8 +100,7 @@ export function GroupsForm({ runs }: { runs: ComparedRun[] }) {
                   ))}
                   <option value="-1">none of them</option>
                 </select>{" "}
-                run {run.id}
-                {run.job_id !== null && `, job ${run.job_id}`}
+                {nameOf(run, runs)}
               </label>
             </li>
           ))}
@@ -115,6 +115,12 @@ export function GroupsForm({ runs }: { runs: ComparedRun[] }) {
       </form>
     </details>
   );
+}
+
+// "run 7, job 900007, eos, release 25.10"
+function nameOf(run: ComparedRun, runs: readonly ComparedRun[]): string {
+  const job = run.job_id === null ? "" : `job ${run.job_id}`;
+  return [`run ${run.id}`, job, originWords(run, runs)].filter(Boolean).join(", ");
 }
 
 function labelOf(at: number): string {

@@ -116,7 +116,7 @@ function Compared({ picks }: { picks: number[] }) {
         <Answered isOld={answer.isOld}>
           <Obstacles comparison={comparison} />
           <SingleRun comparison={comparison} />
-          <ComparedRuns comparison={comparison} telling={telling} />
+          <ComparedRuns comparison={comparison} />
           <GroupMeans comparison={comparison} />
           <Verdicts comparison={comparison} />
           <PublishedStandings comparison={comparison} />

@@ -1,5 +1,6 @@
 // The runs that are compared, with what each amounts to.
 import type { ComparedRun, Comparison, RunGroup } from "../api/types";
+import { originWords } from "../alike_runs";
 import { publishedOver, windowTouches } from "../compared_words";
 import { formatNumber, formatSpeed, kUnknown, tellingFolders } from "../format";
 import { includableMarks, markWord } from "../mark_words";
@@ -10,11 +11,6 @@ import { measuredRunHref } from "../state/measuring";
 import { kPicksMin } from "../state/picks";
 import { nameOfGroup } from "../state/sides";
 import { GroupsForm } from "./compare_groups";
-
-interface Props {
-  comparison: Comparison;
-  telling: ReadonlyMap<number, string>; // by the runs' ids
-}
 
 const kHeads = [
   "group",
@@ -28,7 +24,7 @@ const kHeads = [
 ];
 const kFirstNumber = kHeads.indexOf("window");
 
-export function ComparedRuns({ comparison, telling }: Props) {
+export function ComparedRuns({ comparison }: { comparison: Comparison }) {
   const leftOut = comparison.runs.filter((run) => run.exclusion !== null);
   return (
     <section aria-labelledby="compared-title">
@@ -57,7 +53,7 @@ export function ComparedRuns({ comparison, telling }: Props) {
                 key={run.id}
                 run={run}
                 groups={comparison.groups}
-                telling={telling.get(run.id) ?? ""}
+                origin={originWords(run, comparison.runs, " · ")}
               />
             ))}
           </tbody>
@@ -80,10 +76,10 @@ const hasResult = (run: ComparedRun) =>
 interface RowProps {
   run: ComparedRun;
   groups: RunGroup[];
-  telling: string;
+  origin: string;
 }
 
-function RunRow({ run, groups, telling }: RowProps) {
+function RunRow({ run, groups, origin }: RowProps) {
   const { published } = run;
   const speed = published.speed_against_reference;
   const over = publishedOver(run);
@@ -96,10 +92,10 @@ function RunRow({ run, groups, telling }: RowProps) {
         <a href={measuredRunHref(run.id)}>{breakable(run.experiment || run.path)}</a>
         <span class="sub">
           {[
-            !telling.includes(`run ${run.id}`) && `run ${run.id}`,
+            `run ${run.id}`,
             tellingFolders(run.experiment, run.path),
             run.job_id !== null && `job ${run.job_id}`,
-            telling,
+            origin,
             ...run.marks.map(({ mark }) => markWord(mark)),
           ]
             .filter(Boolean)
