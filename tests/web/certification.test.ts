@@ -40,6 +40,7 @@ const cell = (gpuCount: number, changes: Partial<BoardCell> = {}): BoardCell => 
   standing: null,
   runs: [],
   runCount: changes.runs?.length ?? 0,
+  since: null,
   variants: [],
   isRunning: false,
   others: [],

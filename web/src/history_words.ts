@@ -155,7 +155,7 @@ export function toldDrift(series: HistorySeries, drift: HistoryDrift): Told {
   };
 }
 
-function toldNewest(series: HistorySeries): Told[] {
+export function toldNewest(series: HistorySeries): Told[] {
   const startedAt = startOf(series, -2);
   const { newest, newest_means: means } = series;
   const medians = newest === "slower" || newest === "faster" ? newest : null;

@@ -121,6 +121,11 @@ export function OpenCell({ cell, cluster, newest, onClose }: Props) {
   );
 }
 
+// Beside the state of a cell, which is that of all its runs.
+export function SinceMark({ cell: { since } }: { cell: BoardCell }) {
+  return since && <span class={`cell-kind told-${since.verdict}`}> {since.verdict} since</span>;
+}
+
 function Command({ cell }: { cell: BoardCell }) {
   const command = submitCommand(cell);
   return (

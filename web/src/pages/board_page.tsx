@@ -10,6 +10,7 @@ import {
   formatWorkload,
 } from "../format";
 import { boardBadge, boardPicture, type BoardScope } from "../chart/board_picture";
+import type { HistorySeries } from "../api/types";
 import { CellShape } from "../parts/cell_shape";
 import { ChoiceField } from "../parts/choice_field";
 import { ClusterChoice } from "../parts/cluster_choice";
@@ -33,7 +34,7 @@ import {
   type BoardRow,
   type ClusterAnswer,
 } from "../state/board";
-import { askBoard, type BoardAnswers } from "../state/board_clusters";
+import { askBoard, askHistory, type BoardAnswers } from "../state/board_clusters";
 import { isUnknownCluster } from "../state/clusters";
 import { hrefOf, place } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
@@ -41,10 +42,11 @@ import { usePageTitle } from "../state/page_title";
 import { nowMs, service } from "../state/service";
 import { kCellStates, kStateMeanings, kStateWords, type CellState } from "../state/standing";
 import { zone } from "../state/zone";
-import { OpenCell } from "./board_cell";
+import { OpenCell, SinceMark } from "./board_cell";
 import { CertificationView } from "./certification_view";
 
 const kStaleDays = 90;
+const kNoHistories: readonly HistorySeries[] = [];
 
 function newestAt(cell: BoardCell, launchedAt: Map<number, string>): string | null {
   const known = cell.runs.map((id) => launchedAt.get(id)).filter((at) => at !== undefined);
@@ -60,6 +62,11 @@ export function BoardPage() {
     () => true,
   );
   const answers = answer.value.value;
+  const history = useAnswer(
+    `history ${cluster}`,
+    (abort) => askHistory(cluster, abort),
+    () => "later",
+  );
   return (
     <>
       <div class="page-head">
@@ -71,6 +78,9 @@ export function BoardPage() {
       </div>
       <UnknownKeys />
       <Pending answer={answer} what="the board" elsewhere={kAllRuns} />
+      {answers && history.problem.value && (
+        <Pending answer={history} what="how these runs moved" elsewhere={kAllRuns} />
+      )}
       {!answers && answer.problem.value && (
         <div class="filters">
           <ClusterChoice />
@@ -78,14 +88,19 @@ export function BoardPage() {
       )}
       {answers && (
         <Answered isOld={answer.isOld}>
-          <View answers={answers} />
+          <View answers={{ ...answers, histories: history.value.value?.series ?? kNoHistories }} />
         </Answered>
       )}
     </>
   );
 }
 
-function View({ answers }: { answers: BoardAnswers }) {
+// An empty list while the history is on its way.
+interface Shown extends BoardAnswers {
+  histories: readonly HistorySeries[];
+}
+
+function View({ answers }: { answers: Shown }) {
   if (isUnknownCluster(queryValue("cluster"))) return <UnknownCluster />;
   if (answers.answers.length === 0) return <ChooseOne count={answers.clusters.length} />;
   return isCertification() ? <Certified answers={answers} /> : <Board answers={answers} />;
@@ -116,10 +131,10 @@ function clusterWords(answers: BoardAnswers | null): string {
 const isEmpty = ({ scaling }: ClusterAnswer) =>
   scaling.series.length + scaling.unplaced_groups.length === 0;
 
-function useRows({ references, answers }: BoardAnswers): BoardRow[] {
+function useRows({ references, answers, histories }: Shown): BoardRow[] {
   return useMemo(
-    () => answers.flatMap((answer) => boardRows(references, answer, zone.value)),
-    [references, answers, zone.value],
+    () => answers.flatMap((answer) => boardRows(references, answer, zone.value, histories)),
+    [references, answers, histories, zone.value],
   );
 }
 
@@ -145,11 +160,11 @@ function Views() {
   );
 }
 
-function Certified({ answers }: { answers: BoardAnswers }) {
+function Certified({ answers }: { answers: Shown }) {
   return <CertificationView rows={useRows(answers)} launchedAt={answers.launchedAt} />;
 }
 
-function Board({ answers }: { answers: BoardAnswers }) {
+function Board({ answers }: { answers: Shown }) {
   const { launchedAt } = answers;
   const ofEach = useRows(answers); // every result of every cluster
   const rows = useMemo(() => overview(ofEach), [ofEach]);
@@ -406,6 +421,7 @@ function Row({ row, isStale, launchedAt }: RowProps) {
                 {cell.standing ? `${formatNumber(cell.standing.speed)} ×` : " "}
                 {cell.reference.is_proxy && <span class="cell-kind"> proxy</span>}
               </span>
+              <SinceMark cell={cell} />
               {otherwiseOf(cell) && <span class="cell-kind">earlier: {otherwiseOf(cell)}</span>}
             </button>
           </li>

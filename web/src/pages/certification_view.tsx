@@ -25,7 +25,7 @@ import { queryValue, setQuery } from "../state/page_query";
 import { nowMs } from "../state/service";
 import { kAim } from "../state/standing";
 import { zone } from "../state/zone";
-import { RunLinks } from "./board_cell";
+import { RunLinks, SinceMark } from "./board_cell";
 
 interface Props {
   rows: BoardRow[];
@@ -43,7 +43,8 @@ export function CertificationView({ rows, launchedAt }: Props) {
         GPUs, or at the most that is published below: {kCertifiedRuns} complete runs, of which one
         may be profiled, none older than {kCertifiedMonths} months, that meet the aim: at least{" "}
         {kAim} × the published speed, with 95 % confidence. The runs that count are those of the
-        environment (release, framework …) that was measured last.
+        environment (release, framework …) that was measured last; where these have become
+        slower or faster since the first of them, that is said.
       </p>
       <div class="filters">
         <ChoiceField
@@ -139,6 +140,7 @@ function State({ one }: { one: Certification }) {
     <div class={`suite-state cell-${shape}`}>
       <p class="cell-word">
         <CellShape state={shape} /> {kCertificationWords[one.state]}
+        <SinceMark cell={one.cell} />
       </p>
       <p class="sub">{one.words}</p>
     </div>

@@ -2,7 +2,7 @@
 // is judged by the speed of its runs, where it has any that count: those of the environment
 // (release, framework …) that was measured last, proxies where the published result is a proxy's,
 // whole models where it is a model's. Pure.
-import type { PublishedStanding, Reference, Scaling } from "../api/types";
+import type { HistorySeries, PublishedStanding, Reference, Scaling } from "../api/types";
 import { isKindOf } from "../dtype";
 import { kOverAndNotComplete } from "../ended_badly";
 import { formatCount, formatWorkload, type Zone } from "../format";
@@ -23,6 +23,7 @@ import {
   type Variant,
 } from "./measured";
 import { judge, kStateWords, publishedWord, type CellState } from "./standing";
+import { sinceThen, type SinceThen } from "./since_then";
 import { submitCommandOf } from "./submit_command";
 
 // Of the API: what the board counts beside runs without a mark.
@@ -37,6 +38,7 @@ export interface BoardCell {
   // many there are.
   runs: number[]; // that count
   runCount: number;
+  since: SinceThen | null; // how those that count have moved
   variants: Variant[]; // of earlier environments, releases …
   isRunning: boolean; // a run of it is under way, whatever its state
   endedBadly: boolean; // some run of it did
@@ -80,7 +82,12 @@ function failedSince({ newestFailed, environments: [newest] }: Measured): boolea
   return newestFailed !== null && msOf(newestFailed.at) > msOf(newest?.newestAt ?? null);
 }
 
-function cellOf(reference: Reference, measured: Measured, zone: Zone): BoardCell {
+function cellOf(
+  reference: Reference,
+  measured: Measured,
+  zone: Zone,
+  histories: readonly HistorySeries[],
+): BoardCell {
   const { environments, marks, others, otherCount, otherReasons } = measured;
   const { profiled, profiledCount } = measured;
   const isRunning = marks.has("running");
@@ -91,6 +98,7 @@ function cellOf(reference: Reference, measured: Measured, zone: Zone): BoardCell
     standing: newest?.standing ?? null,
     runs: newest?.runs ?? [],
     runCount: newest?.runCount ?? 0,
+    since: newest ? sinceThen(newest.runs, newest.runCount, histories) : null,
     variants: variantsOf(environments),
     isRunning,
     endedBadly,
@@ -106,7 +114,8 @@ function cellOf(reference: Reference, measured: Measured, zone: Zone): BoardCell
     const differing = base.variants.filter(({ state }) => state !== judged.state);
     const otherwise = variantWords(differing, zone);
     const failed = failedSince(measured) ? failedWords(measured) : "";
-    return { ...base, ...judged, words: sentences(judged.words, otherwise, left, failed) };
+    const since = base.since?.words ?? "";
+    return { ...base, ...judged, words: sentences(judged.words, since, otherwise, left, failed) };
   }
   if (!reference.has_recipe) {
     const words =
@@ -153,6 +162,7 @@ export function boardRows(
   references: readonly Reference[],
   { cluster, scaling }: ClusterAnswer,
   zone: Zone,
+  histories: readonly HistorySeries[] = [],
 ): BoardRow[] {
   const measured = measuredByKey(scaling);
   const chosen = new Map<string, Reference>();
@@ -179,7 +189,7 @@ export function boardRows(
       cells: [],
     };
     rows.set(rowKey, row);
-    row.cells.push(cellOf(reference, measured.get(key) ?? nothingMeasured(), zone));
+    row.cells.push(cellOf(reference, measured.get(key) ?? nothingMeasured(), zone, histories));
   }
   const all = [...rows.values()];
   const shown = all.map((row) => ({ ...row, cells: cellsOfItsOwn(row, all) }));
@@ -316,6 +326,7 @@ export const kBoardHeads = [
   "published step time, s",
   "runs",
   "earlier environments",
+  "since then",
 ];
 
 // With the cluster of each where one is named.
@@ -336,6 +347,7 @@ export function boardTable(rows: readonly BoardRow[], isStale: (cell: BoardCell)
         String(cell.reference.step_time_s ?? ""),
         String(cell.runCount),
         otherwiseOf(cell),
+        cell.since?.verdict ?? "",
         ...(isNamed ? [row.cluster ?? ""] : []),
       ]),
     ),

@@ -1,7 +1,7 @@
 // What the board asks the API: the published results, and what the runs amount to, each cluster by
 // itself where there are several.
-import { fetchReferences, fetchRoots, fetchScaling } from "../api/client";
-import type { Reference, RootList, Scaling } from "../api/types";
+import { fetchHistory, fetchReferences, fetchRoots, fetchScaling } from "../api/client";
+import type { History, Reference, RootList, Scaling } from "../api/types";
 import { kBoardInclude, kRunsNamed, launchTimes, type ClusterAnswer } from "./board";
 import { clusterNames, kNoCluster } from "../cluster_words";
 import { learnClusters } from "./clusters";
@@ -69,4 +69,12 @@ export async function askBoard(
   const answers = chosen ? [{ cluster: chosen, scaling }] : answersOf(scaling, clusters);
   const launchedAt = new Map(answers.flatMap((answer) => [...launchTimes(answer.scaling)]));
   return { references, answers, clusters, launchedAt, olderRuns: scaling.older_runs_left_out };
+}
+
+// Of the runs that the board counts, how their step times moved: asked for beside it, for it has
+// every run and nothing of the board waits for it.
+export function askHistory(chosen: string, abort: AbortSignal): Promise<History> {
+  const query = new URLSearchParams(chosen ? { cluster: chosen } : {});
+  query.set("include", kBoardInclude);
+  return fetchHistory(query, abort);
 }

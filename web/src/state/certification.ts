@@ -89,6 +89,7 @@ function certify(
   }
   const words = [
     "The aim is met.",
+    cell.since?.words ?? "",
     expiredWords(expired, ends.length, zone),
     `${formatPlural(missing, "more run")} for the ${kCertifiedRuns} that it takes.`,
     variantWords(cell.variants, zone),
@@ -194,6 +195,7 @@ export function certificationTable(all: readonly SuiteStanding[], zone: Zone) {
       "state",
       `lower 95 % bound of the speed (aim ${kAim})`,
       "runs",
+      "since then",
       "valid until",
       ...(isNamed ? ["cluster"] : []),
     ],
@@ -206,6 +208,7 @@ export function certificationTable(all: readonly SuiteStanding[], zone: Zone) {
         kCertificationWords[state],
         cell.standing?.speed_low?.toFixed(4) ?? "",
         String(runsMade),
+        cell.since?.verdict ?? "",
         validUntil === null ? "" : formatDay(validUntil, zone),
         ...(isNamed ? [cluster ?? ""] : []),
       ]),
