@@ -211,6 +211,8 @@ describe("comparing runs", () => {
         all.map((row) => [...row.cells].map(({ innerText }) => innerText.trim())),
       );
       assert.deepEqual(cells.map(([name]) => name), names.slice(1));
+      const beyond = await table.evaluate((region) => region.scrollWidth - region.clientWidth);
+      assert.equal(beyond, 0, "every column is in sight");
       for (const [at, { metrics }] of comparisons.entries()) {
         const { smallest_visible_difference: visible } = metrics.step_time_s;
         const [, against, interval, from, more] = cells[at];

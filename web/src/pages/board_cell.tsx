@@ -182,7 +182,7 @@ export function RunLinks({ ids, count, reasons }: RunLinksProps) {
   if (count === 0) return <>none</>;
   const named = ids.slice(-kRunsNamed);
   return (
-    <>
+    <span class="run-links">
       {named.map((id, at) => (
         <span key={id}>
           {at > 0 && ", "}
@@ -191,6 +191,6 @@ export function RunLinks({ ids, count, reasons }: RunLinksProps) {
         </span>
       ))}
       {count > named.length && ` and ${formatCount(count - named.length)} earlier`}
-    </>
+    </span>
   );
 }
