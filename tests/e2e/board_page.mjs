@@ -229,6 +229,17 @@ describe("the board", () => {
     });
   });
 
+  test("shows on a phone the states that there are, and the first result below them", async () => {
+    const options = { viewport: { width: 390, height: 844 } };
+    await withPage(browser, `${daemon.url}/`, options, async (page) => {
+      await page.locator("button.cell").first().waitFor();
+      const counts = await page.locator(".state-count:visible b").allInnerTexts();
+      assert.ok(counts.length > 0 && !counts.includes("0"), counts.join());
+      await page.goto(`${daemon.url}/?state=invalid`); // of none: its choice can be taken back
+      await page.locator('.state-count[aria-pressed="true"]:visible').waitFor();
+    });
+  });
+
   test("leads links of the former home page to the runs", async () => {
     await withPage(browser, `${daemon.url}/?status=failed`, {}, async (page) => {
       await page.waitForURL(/\/runs\?status=failed/);

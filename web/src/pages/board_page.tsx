@@ -318,7 +318,7 @@ function StateCounts({ cells, staleCount, chosen }: StateCountsProps) {
   return (
     <ul class="state-counts" aria-label="How many published results there are of each state">
       {counts.map(({ state, word, count, meaning }) => (
-        <li key={state}>
+        <li key={state} class={count === 0 && chosen !== state ? "is-of-none" : undefined}>
           <button
             type="button"
             class={`state-count cell-${state}`}

@@ -117,10 +117,10 @@ function Filters({ history }: { history: History | null }) {
         >
           {[...kPeriods.keys()].map((days) => (
             <option key={days} value={days}>
-              of the last {days} days
+              last {days} days
             </option>
           ))}
-          <option value={kAnyTime}>of any time</option>
+          <option value={kAnyTime}>any time</option>
         </select>
       </label>
       <WorkloadChoice
