@@ -69,6 +69,17 @@ describe("comparing runs", () => {
       await plot.waitFor();
       assert.equal(await plot.locator("circle.dot").count(), 2 * 34); // iterations 11 to 44
       assert.equal(await plot.locator("rect.quartiles").count(), 2);
+      // At 390 px, too, no name of a run lies on a dot or a box.
+      await page.setViewportSize({ width: 390, height: 900 });
+      const covered = await plot.locator("svg").evaluate((svg) => {
+        const boxes = (of) => [...svg.querySelectorAll(of)].map((one) => one.getBoundingClientRect());
+        const marks = boxes("circle.dot, rect.quartiles");
+        return boxes(".row-name").filter((name) =>
+          marks.some((mark) => mark.top < name.bottom && mark.bottom > name.top),
+        ).length;
+      });
+      assert.equal(covered, 0);
+      await page.setViewportSize({ width: 1280, height: 900 });
       await plot.locator("svg").hover();
       await plot.getByText(/^A: job \d+: \d+ % of its steps$/).waitFor();
       await plot.getByText("As a table").click();

@@ -25,7 +25,7 @@ import { Clipped, partOf, shareIn, ShowAll, useZoom, ZoomableSvg, type PlotArea 
 import { isOffScale, type Range } from "./scale";
 import { seriesColour } from "./series";
 
-const kRow = 44;
+const kRow = 50; // a line for its name above the dots
 const kSpread = 20; // of the dots of a row, px
 const kTop = 10;
 const kBottom = 28;
@@ -135,7 +135,7 @@ function Row({ one, top, colour, x, area, range, share }: RowProps) {
   const [lower, median, upper] = [one.quantile(0.25), one.quantile(0.5), one.quantile(0.75)];
   return (
     <g stroke={colour} fill={colour}>
-      <text class="row-name" x={kEdge} y={top + 11}>
+      <text class="row-name" x={kEdge} y={top + 13}>
         {one.values.length === 0 ? `${one.name}: no step in its window` : one.name}
         {share !== null && `: ${formatPercent(share, 0)} of its steps`}
       </text>
