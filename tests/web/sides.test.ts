@@ -7,6 +7,7 @@ import {
   barredText,
   groupStandingWords,
   loneWords,
+  markWordsOf,
   obstaclesTitle,
   publishedOver,
   publishedWords,
@@ -212,6 +213,17 @@ test("a run's window says what lies in it, and how many steps do not count", () 
   assert.deepEqual(windowTouches(touched), ["in it checkpoint: 20; evaluation: 30"]);
   const words = ["in it checkpoint: 20; evaluation: 30", "without 1 step"];
   assert.deepEqual(windowTouches({ ...touched, steps_left_out: 1 }), words);
+});
+
+test("a run that has not reached its window is not called without data", () => {
+  const marks: ComparedRun["marks"] = [
+    { mark: "running", reason: "running: step 7 of 49" },
+    { mark: "no_data", reason: "No step in the window 11-44 has a step time." },
+  ];
+  const running: ComparedRun = { ...comparedRun(1), status: "running", marks };
+  assert.deepEqual(markWordsOf(running), ["running", "no step in 11-44"]);
+  const empty: ComparedRun = { ...comparedRun(1), status: "no_data", marks: marks.slice(1) };
+  assert.deepEqual(markWordsOf(empty), ["no data"]);
 });
 
 test("over what a run is held against its result is said where its row measures otherwise", () => {

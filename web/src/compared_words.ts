@@ -1,6 +1,7 @@
 // What a comparison says where there is nothing, or not all, to compare. Pure.
 import type { ComparedMetric as Metric, ComparedRun, Comparison, RunGroup } from "./api/types";
 import { formatPlural } from "./format";
+import { markWord } from "./mark_words";
 import { standingWords } from "./state/standing";
 
 // Why there are no two runs, or not all named sides, to compare: a sentence for each run that is
@@ -52,6 +53,13 @@ export function obstaclesTitle(comparison: Comparison): string {
 export function windowTouches({ window_interruptions: held, steps_left_out: out }: ComparedRun) {
   const parts = [held && `in it ${held}`, out > 0 && `without ${formatPlural(out, "step")}`];
   return parts.filter(Boolean);
+}
+
+// A run with steps of its own has data, though none of them is in the window.
+export function markWordsOf({ marks, status, window }: ComparedRun): string[] {
+  return marks.map(({ mark }) =>
+    mark === "no_data" && status !== "no_data" ? `no step in ${window}` : markWord(mark),
+  );
 }
 
 // Over what a run stands against its published result, where that is not what its row measures.

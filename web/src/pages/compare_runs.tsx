@@ -1,9 +1,9 @@
 // The runs that are compared, with what each amounts to.
 import type { ComparedRun, Comparison, RunGroup } from "../api/types";
 import { originWords } from "../alike_runs";
-import { publishedOver, windowTouches } from "../compared_words";
+import { markWordsOf, publishedOver, windowTouches } from "../compared_words";
 import { formatNumber, formatSpeed, kUnknown, tellingFolders } from "../format";
-import { includableMarks, markWord } from "../mark_words";
+import { includableMarks } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { StatusMark } from "../parts/status_mark";
 import { breakable } from "../parts/values";
@@ -96,7 +96,7 @@ function RunRow({ run, groups, origin }: RowProps) {
             tellingFolders(run.experiment, run.path),
             run.job_id !== null && `job ${run.job_id}`,
             origin,
-            ...run.marks.map(({ mark }) => markWord(mark)),
+            ...markWordsOf(run),
           ]
             .filter(Boolean)
             .join(" · ")}
