@@ -44,6 +44,22 @@ RunIdentity identity_of(const ComparedRun& run) {
   return identity_of(run.judgement.match, run.configuration);
 }
 
+std::vector<std::size_t> stated_counts_of(const std::vector<ComparedRun>& runs) {
+  std::vector<std::size_t> counts;
+  counts.reserve(runs.size());
+  for (const ComparedRun& run : runs) counts.push_back(stated_count(identity_of(run)));
+  return counts;
+}
+
+std::vector<std::size_t> originals_of(const std::vector<ComparedRun>& runs) {
+  RunCopies copies;
+  std::vector<std::size_t> originals(runs.size());
+  for (const std::size_t i : counting_order(stated_counts_of(runs))) {
+    originals[i] = copies.count(runs[i].content_key, i).value_or(i);
+  }
+  return originals;
+}
+
 RunStart start_of(const ComparedRun& run) {
   return {run.launched_at, run.job_id, run.cluster};
 }

@@ -53,6 +53,10 @@ void name_clusters(std::vector<ComparedRun>& runs, const TreeClusters& trees);
 void name_cluster(ComparedRun& run, const TreeClusters& trees);  // of one
 
 RunIdentity identity_of(const ComparedRun& run);
+std::vector<std::size_t> stated_counts_of(const std::vector<ComparedRun>& runs);
+// For each run the one that counts for its content among all of them, whatever their marks: itself
+// where it is no copy.
+std::vector<std::size_t> originals_of(const std::vector<ComparedRun>& runs);
 RunStart start_of(const ComparedRun& run);
 // As the run says, or as all recipes do that may be its own.
 std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run);

@@ -315,11 +315,16 @@ std::vector<NoiseRun> noise_runs_over(const std::vector<ComparedRun>& runs,
                                       Judgement ComparedRun::*judgement) {
   std::vector<NoiseRun> known;
   RunCopies copies;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  std::vector<std::size_t> teaching;
+  for (const std::size_t i : counting_order(stated_counts_of(runs))) {
     const Judgement& own = runs[i].*judgement;
-    const auto marks = marks_over(runs[i], own);
-    if (!teaches_noise_over(own, marks) || copies.count(runs[i].content_key, i)) continue;
-    known.push_back(noise_over(runs[i], own, marks));
+    if (!teaches_noise_over(own, marks_over(runs[i], own))) continue;
+    if (!copies.count(runs[i].content_key, i)) teaching.push_back(i);
+  }
+  std::ranges::sort(teaching);  // as they were given
+  for (const std::size_t i : teaching) {
+    const Judgement& own = runs[i].*judgement;
+    known.push_back(noise_over(runs[i], own, marks_over(runs[i], own)));
   }
   return known;
 }

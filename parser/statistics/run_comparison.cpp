@@ -152,6 +152,23 @@ std::vector<std::size_t> order_of(const std::vector<ComparedRun>& runs,
   return order;
 }
 
+// Of what is not left out already. The first side that has a log keeps it.
+void leave_out_copies(const std::vector<ComparedRun>& runs, const ComparisonOptions& options,
+                      RunComparison& result) {
+  RunCopies copies;
+  std::vector<std::size_t> order = counting_order(stated_counts_of(runs));
+  if (!options.sides.empty()) {
+    std::ranges::stable_sort(order, {}, [&](std::size_t run) { return options.sides[run]; });
+  }
+  for (const std::size_t i : order) {
+    std::string& exclusion = result.runs[i].exclusion;
+    if (!exclusion.empty()) continue;
+    if (const auto original = copies.count(runs[i].content_key, i)) {
+      exclusion = copy_reason(runs[*original].id);
+    }
+  }
+}
+
 constexpr std::size_t kReasonsMax = 8;
 
 // Why no run of it counts.
@@ -227,20 +244,19 @@ std::string missing_reason(const ComparedRun& run, ComparedMetric metric) {
 RunComparison compare_runs(const std::vector<ComparedRun>& runs, const ComparisonOptions& options) {
   RunComparison result;
   result.runs.resize(runs.size());
-  Grouping grouping(options);
-  RunCopies copies;
-  for (const std::size_t i : order_of(runs, options)) {
-    const ComparedRun& run = runs[i];
+  for (std::size_t i = 0; i < runs.size(); ++i) {
     RunStanding& standing = result.runs[i];
     if (!options.sides.empty()) standing.side = options.sides[i];
-    standing.marks = marks_of(run);
+    standing.marks = marks_of(runs[i]);
     standing.exclusion = exclusion_reason(standing.marks, options.included);
+  }
+  leave_out_copies(runs, options, result);
+  Grouping grouping(options);
+  for (const std::size_t i : order_of(runs, options)) {
+    RunStanding& standing = result.runs[i];
     if (!standing.exclusion.empty()) continue;
-    if (const auto original = copies.count(run.content_key, i)) {
-      standing.exclusion = copy_reason(runs[*original].id);
-      continue;
-    }
-    const std::size_t group = grouping.place(i, characteristics_of(run, standing.marks), result);
+    const std::size_t group =
+        grouping.place(i, characteristics_of(runs[i], standing.marks), result);
     result.groups[group].runs.push_back(i);
     standing.group = group;
   }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace llmb::parser {
 
 std::optional<std::size_t> RunCopies::find(const ContentKey& key) const {
@@ -22,6 +25,15 @@ std::optional<std::size_t> RunCopies::count(const ContentKey& key, std::size_t r
 std::optional<std::size_t> RunCopies::counted_for(const ContentKey& key, std::size_t run) const {
   const auto original = find(key);
   return original == run ? std::nullopt : original;
+}
+
+std::vector<std::size_t> counting_order(std::span<const std::size_t> stated_counts) {
+  std::vector<std::size_t> order(stated_counts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return stated_counts[a] > stated_counts[b];
+  });
+  return order;
 }
 
 std::string copy_reason(std::int64_t id) {

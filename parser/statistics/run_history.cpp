@@ -67,6 +67,13 @@ void name_other_windows(std::vector<HistorySeries>& history) {
   }
 }
 
+std::vector<std::size_t> stated_counts_of(const HistoryRuns& runs) {
+  std::vector<std::size_t> counts;
+  counts.reserve(runs.size());
+  for (const auto& run : runs) counts.push_back(stated_count(run->configuration->identity));
+  return counts;
+}
+
 std::string why_left_out(const HistoryRun& run, const RunMarkSet& included) {
   std::string reason = exclusion_reason(run.marks, included);
   if (!reason.empty() || run.log_step_time_s) return reason;
@@ -101,7 +108,7 @@ RunHistory run_history(const HistoryRuns& runs, const RunSelection& selection,
   std::unordered_map<const HistoryConfiguration*, Members*> known;
   std::map<std::string, RunCopies> contents;  // by cluster
   Copies copies;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (const std::size_t i : counting_order(stated_counts_of(runs))) {
     const HistoryRun& run = *runs[i];
     const auto [entry, is_new] = known.try_emplace(run.configuration.get(), nullptr);
     if (is_new && is_selected(run.configuration->identity, selection)) {

@@ -18,6 +18,13 @@ std::string gpu_type_of(const RecipeMatch& match) {
 
 }  // namespace
 
+std::size_t stated_count(const RunIdentity& identity) {
+  const auto one = [](bool is_stated) { return is_stated ? std::size_t{1} : std::size_t{0}; };
+  return one(!identity.workload.empty()) + one(!identity.model_size.empty()) +
+         one(!identity.dtype.empty()) + one(!identity.gpu_type.empty()) +
+         one(identity.gpu_count.has_value());
+}
+
 RunIdentity identity_of(const RecipeMatch& match, const RunConfiguration& configuration) {
   const auto stated = [&](const char* key) { return configuration.value(key).value_or(""); };
   RunIdentity identity;

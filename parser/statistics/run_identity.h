@@ -3,6 +3,7 @@
 // names.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ struct RunIdentity {  // empty, or nothing: neither the run nor a recipe says it
            std::tie(other.workload, other.model_size, other.dtype, other.gpu_type, other.gpu_count);
   }
 };
+
+// How many of these it has.
+std::size_t stated_count(const RunIdentity& identity);
 
 // `match`: of a run with this configuration; one that was made by no catalog adds nothing.
 RunIdentity identity_of(const RecipeMatch& match, const RunConfiguration& configuration);

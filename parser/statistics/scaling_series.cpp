@@ -295,7 +295,9 @@ std::map<std::string, std::vector<NoiseRun>> noise_by_workload(const ScalingRuns
   RunCopies copies;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const NoiseRun& noise = runs[i]->published.noise;
-    if (!runs[i]->teaches_noise || copies.count(noise.content_key, i)) continue;
+    // Of no workload it teaches none, and takes no named copy's place.
+    if (!runs[i]->teaches_noise || noise.workload.empty()) continue;
+    if (copies.count(noise.content_key, i)) continue;
     known[noise.workload].push_back(noise);
   }
   return known;

@@ -85,18 +85,21 @@ struct SideSet {
 // runs of one scale and global batch size. Windows may differ, for one can be asked for.
 class Scales {
  public:
-  // `measured` has sides. What is left out anyway makes no scale of its own.
-  Scales(const report::MeasuredRuns& measured, const parser::RunMarkSet& included) {
+  // `measured` has sides. What is left out anyway makes no scale of its own, and no more does a
+  // copy
+  // (`originals`: originals_of() its runs).
+  Scales(const report::MeasuredRuns& measured, const std::vector<std::size_t>& originals,
+         const parser::RunMarkSet& included) {
     std::vector<std::size_t> counting;
     for (std::size_t i = 0; i < measured.runs.size(); ++i) {
-      const parser::ComparedRun& run = measured.runs[i];
+      const parser::ComparedRun& run = measured.runs[originals[i]];
       if (!parser::exclusion_reason(parser::marks_of(run), included).empty()) continue;
       counting.push_back(i);
       const auto batch = parser::global_batch_size_of(run);
       if (batch) batches_[without_batch(run)].insert(*batch);
     }
     for (const std::size_t i : counting) {
-      of_side_[measured.sides[i]].insert(of(measured.runs[i]));
+      of_side_[measured.sides[i]].insert(of(measured.runs[originals[i]]));
     }
   }
 
@@ -124,20 +127,26 @@ class Scales {
   std::map<std::size_t, std::set<std::string>> of_side_;
 };
 
-// Runs that were named for themselves are one set, whatever they are.
+// Runs that were named for themselves are one set, whatever they are. A copy stands with the run
+// that counts for it, whatever it says of itself.
 std::vector<SideSet> make_sets(report::MeasuredRuns measured, const parser::RunMarkSet& included) {
+  const std::vector<std::size_t> originals = parser::originals_of(measured.runs);
   std::optional<Scales> scales;
-  if (!measured.is_chosen && !measured.sides.empty()) scales.emplace(measured, included);
+  if (!measured.is_chosen && !measured.sides.empty()) scales.emplace(measured, originals, included);
   const bool is_one = measured.is_chosen || (scales && scales->has_one_a_side());
+  std::vector<std::string> titles;
+  titles.reserve(originals.size());
+  for (const std::size_t original : originals) {
+    const parser::ComparedRun& run = measured.runs[original];
+    titles.push_back(scales && !is_one ? scales->of(run) : title_of(run));
+  }
   std::vector<SideSet> sets;
   for (std::size_t i = 0; i < measured.runs.size(); ++i) {
-    parser::ComparedRun& run = measured.runs[i];
-    const std::string title = scales && !is_one ? scales->of(run) : title_of(run);
     auto found = std::find_if(sets.begin(), sets.end(), [&](const SideSet& candidate) {
-      return is_one || candidate.set.title == title;
+      return is_one || candidate.set.title == titles[i];
     });
-    if (found == sets.end()) found = sets.insert(sets.end(), SideSet{{title, {}, {}}, {}});
-    found->set.runs.push_back(std::move(run));
+    if (found == sets.end()) found = sets.insert(sets.end(), SideSet{{titles[i], {}, {}}, {}});
+    found->set.runs.push_back(std::move(measured.runs[i]));
     if (!measured.sides.empty()) found->sides.push_back(measured.sides[i]);
   }
   return sets;
