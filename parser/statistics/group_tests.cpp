@@ -79,6 +79,23 @@ std::optional<StartDrift> drift_between(const std::vector<ComparedRun>& runs,
   return start_drift(ordered, noise);
 }
 
+std::optional<SideDrift> drift_of(const std::vector<ComparedRun>& runs, const ComparedGroup& group,
+                                  ComparedMetric metric, const RunNoise& noise) {
+  std::vector<RunStart> starts;
+  std::vector<double> locations;
+  for (const std::size_t index : group.runs) {
+    const auto location = log_location_of(runs[index], metric);
+    if (!location) continue;
+    starts.push_back(start_of(runs[index]));
+    locations.push_back(*location);
+  }
+  const auto order = order_of(starts);
+  if (!order) return std::nullopt;
+  std::vector<double> ordered;
+  for (const std::size_t i : *order) ordered.push_back(locations[i]);
+  return side_drift(ordered, noise);
+}
+
 const Obstacle* obstacle_of(const std::vector<Obstacle>& obstacles, ComparedMetric metric) {
   for (const Obstacle& obstacle : obstacles) {
     if (std::count(obstacle.metrics.begin(), obstacle.metrics.end(), metric) > 0) return &obstacle;
@@ -110,6 +127,8 @@ MetricComparison test_metric(const std::vector<ComparedRun>& runs, const Compare
   result.baseline_slow_steps = slow_steps_of(runs, baseline);
   result.other_slow_steps = slow_steps_of(runs, other);
   result.drift = drift_between(runs, baseline, other, metric, noise);
+  result.side_drifts = {drift_of(runs, baseline, metric, noise),
+                        drift_of(runs, other, metric, noise)};
   comparison.test = result;
   return comparison;
 }
@@ -142,6 +161,18 @@ bool medians_are_equivalent(const MetricTest& result) {
   return result.equivalence_p_value < 1 - kConfidence;
 }
 
+// One of two sides: each is asked at half of what a false alarm may be.
+bool is_shown(const std::optional<SideDrift>& drift) {
+  return drift && drift->p_value < (1 - kConfidence) / 2;
+}
+
+// Then what the sides are apart hangs on when each was started.
+bool has_side_that_leaves_the_margin(const MetricTest& result) {
+  return std::ranges::any_of(result.side_drifts, [](const std::optional<SideDrift>& drift) {
+    return is_shown(drift) && std::abs(std::log1p(drift->change)) > std::log1p(kEquivalenceMargin);
+  });
+}
+
 bool means_leave_the_interval(const MetricTest& result) {
   return result.mean_ratio < result.interval.low || result.mean_ratio > result.interval.high;
 }
@@ -159,10 +190,42 @@ std::string slow_steps_text(const MetricTest& result) {
                      text(baseline));
 }
 
+// " The runs of the baseline drift by …": of the sides, where they do not drift alike; of all runs
+// else, in the order of all starts.
+std::string drift_text(const MetricTest& result) {
+  const auto& [baseline, other] = result.side_drifts;
+  const bool are_alike =
+      is_shown(baseline) == is_shown(other) &&
+      (!is_shown(baseline) || (baseline->change_per_run < 0) == (other->change_per_run < 0));
+  std::string text;
+  if (!are_alike) {
+    for (const auto* const drift : {&baseline, &other}) {
+      if (!is_shown(*drift)) continue;
+      text += fmt::format(" The runs of {} drift by {} from one start to the next, {} in all ({}).",
+                          drift == &baseline ? "the baseline" : "the other side",
+                          signed_percent(1 + (*drift)->change_per_run),
+                          signed_percent(1 + (*drift)->change), p_text((*drift)->p_value));
+    }
+    return text;
+  }
+  if (!result.drift || result.drift->p_value >= 1 - kConfidence) return text;
+  return fmt::format(" The runs drift by {} from one start to the next ({}){}.",
+                     signed_percent(1 + result.drift->change_per_run),
+                     p_text(result.drift->p_value),
+                     result.drift->is_separate
+                         ? ", and one side was started after the other: the difference may be "
+                           "the drift's"
+                         : "");
+}
+
 // What a reader should know beside the verdict.
 std::string remarks(const MetricTest& result, bool is_difference) {
   std::string text;
-  if (!is_difference && medians_are_equivalent(result)) {
+  if (!is_difference && medians_are_equivalent(result) && has_side_that_leaves_the_margin(result)) {
+    text += fmt::format(
+        " They are not called equivalent, for runs of a side move by more than {:.0f} %.",
+        100 * kEquivalenceMargin);
+  } else if (!is_difference && medians_are_equivalent(result)) {
     text += fmt::format(" {} equivalent within {:.0f} % (two one-sided tests).",
                         result.means_differ ? "Their medians are" : "They are",
                         100 * kEquivalenceMargin);
@@ -182,16 +245,7 @@ std::string remarks(const MetricTest& result, bool is_difference) {
     text += fmt::format(" The means differ by {}: they hold {}.", signed_percent(result.mean_ratio),
                         slow_steps_text(result));
   }
-  if (result.drift && result.drift->p_value < 1 - kConfidence) {
-    text +=
-        fmt::format(" The runs drift by {} from one start to the next ({}){}.",
-                    signed_percent(1 + result.drift->change_per_run), p_text(result.drift->p_value),
-                    result.drift->is_separate
-                        ? ", and one side was started after the other: the difference may be "
-                          "the drift's"
-                        : "");
-  }
-  return text;
+  return text + drift_text(result);
 }
 
 std::string assumed(ComparedMetric metric, std::vector<std::string> assumptions) {
@@ -256,7 +310,8 @@ void adjust(std::vector<GroupComparison>& comparisons, std::size_t metric) {
     const double apart = std::abs(std::log(result.mean_ratio) - result.test.log_ratio);
     result.means_differ =
         means_leave_the_interval(result) && apart > std::log1p(kEquivalenceMargin);
-    result.is_equivalent = medians_are_equivalent(result) && !result.means_differ;
+    result.is_equivalent = medians_are_equivalent(result) && !result.means_differ &&
+                           !has_side_that_leaves_the_margin(result);
     const double confidence = 1 - (1 - kConfidence) / family;
     result.smallest_visible_difference = smallest_visible_difference(result.test, confidence);
     result.more_runs = more_runs_to_decide(result.test, kEquivalenceMargin, confidence);

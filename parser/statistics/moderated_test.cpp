@@ -142,4 +142,23 @@ std::optional<StartDrift> start_drift(std::span<const StartedRun> runs, const Ru
   return drift;
 }
 
+std::optional<SideDrift> side_drift(std::span<const double> log_locations, const RunNoise& noise) {
+  if (log_locations.size() < 3) return std::nullopt;
+  const auto count = static_cast<double>(log_locations.size());
+  const double mean = mean_of(log_locations);
+  double sxx = 0;
+  double sxy = 0;
+  for (std::size_t i = 0; i < log_locations.size(); ++i) {
+    const double x = static_cast<double>(i) - (count - 1) / 2;
+    sxx += x * x;
+    sxy += x * (log_locations[i] - mean);
+  }
+  const double slope = sxy / sxx;
+  const double squares = std::max(0.0, squares_within(log_locations) - slope * sxy);
+  const KnownVariance known = known_variance(noise, squares, count - 2);
+  const double t = slope * std::sqrt(sxx) / known.stddev;
+  return SideDrift{std::expm1(slope), std::expm1(slope * (count - 1)),
+                   student_t_two_sided_p(t, known.degrees_of_freedom)};
+}
+
 }  // namespace llmb::parser

@@ -68,4 +68,13 @@ struct StartedRun {
 // In the order of their starts. Nothing where no degree of freedom is left for it.
 std::optional<StartDrift> start_drift(std::span<const StartedRun> runs, const RunNoise& noise);
 
+// The same of one side alone: where the other stands still, a slope of both is neither's.
+struct SideDrift {
+  double change_per_run = 0;  // from one of the side's starts to the next, as a share
+  double change = 0;          // from the first of them to the last
+  double p_value = 1;
+};
+// In the order of their starts. Nothing for fewer than three.
+std::optional<SideDrift> side_drift(std::span<const double> log_locations, const RunNoise& noise);
+
 }  // namespace llmb::parser

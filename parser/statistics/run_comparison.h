@@ -96,10 +96,13 @@ struct MetricTest {
   SlowSteps baseline_slow_steps;
   SlowSteps other_slow_steps;
   double equivalence_p_value = 1;  // Bonferroni, for the same groups
-  bool is_equivalent = false;      // within kEquivalenceMargin at kConfidence, and so are the means
+  // Within kEquivalenceMargin at kConfidence, and so are the means, and no side drifts by more.
+  bool is_equivalent = false;
   double smallest_visible_difference = 0;
   std::optional<std::int64_t> more_runs;  // of each side: see more_runs_to_decide()
   std::optional<StartDrift> drift;        // where the order of the starts is known
+  // Of the baseline, and of the other, where the order of their own starts is known.
+  std::array<std::optional<SideDrift>, 2> side_drifts;
 };
 
 struct MetricComparison {

@@ -88,6 +88,13 @@ Json drift_json(const std::optional<parser::StartDrift>& drift) {
           {"sides_are_separate", drift->is_separate}};
 }
 
+Json side_drift_json(const std::optional<parser::SideDrift>& drift) {
+  if (!drift) return nullptr;
+  return {{"change_per_run", number(drift->change_per_run)},
+          {"change", number(drift->change)},
+          {"p_value", number(drift->p_value)}};
+}
+
 Json slow_steps_json(const parser::SlowSteps& steps) {
   return {{"count_min", steps.count_min}, {"step_count", steps.step_count}};
 }
@@ -116,7 +123,8 @@ Json untested_json() {
                                 "equivalence",
                                 "smallest_visible_difference",
                                 "more_runs_to_decide",
-                                "start_drift"}) {
+                                "start_drift",
+                                "side_drifts"}) {
     json[key] = nullptr;
   }
   return json;
@@ -155,6 +163,8 @@ Json test_json(const parser::MetricComparison& comparison, double baseline_mean)
   json["smallest_visible_difference"] = number(result.smallest_visible_difference);
   json["more_runs_to_decide"] = nullable(result.more_runs);
   json["start_drift"] = drift_json(result.drift);
+  json["side_drifts"] = {{"baseline", side_drift_json(result.side_drifts[0])},
+                         {"other", side_drift_json(result.side_drifts[1])}};
   return json;
 }
 
