@@ -145,9 +145,15 @@ bool is_faster(ComparedMetric metric, double log_ratio) {
   return (metric == ComparedMetric::step_time_s) == (log_ratio < 0);
 }
 
+// Of a share that is never negative: two digits, or all before the point: "0.07 %", "110 %".
+std::string percent_text(double share) {
+  const double percent = 100 * share;
+  return percent < 99.5 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
 // "public runs (0.07 %)"
 std::string noise_text(const RunNoise& noise) {
-  return fmt::format("{} ({:.2g} %)", noise.source, 100 * known_variance(noise, 0, 0).stddev);
+  return fmt::format("{} ({})", noise.source, percent_text(known_variance(noise, 0, 0).stddev));
 }
 
 std::string evidence_text(const MetricTest& result) {
@@ -230,20 +236,16 @@ std::string remarks(const MetricTest& result, bool is_difference) {
                         result.means_differ ? "Their medians are" : "They are",
                         100 * kEquivalenceMargin);
   } else if (!is_difference) {
-    text +=
-        fmt::format(" A difference of {:.2g} % or more would have been seen four times in five.",
-                    100 * result.smallest_visible_difference);
+    text += fmt::format(" A difference of {} or more would have been seen four times in five.",
+                        percent_text(result.smallest_visible_difference));
     text += result.more_runs
                 ? fmt::format(" {} more on each side would decide, if the means stay as they are.",
                               runs_text(*result.more_runs))
                 : fmt::format(" More than {} more runs on each side would be needed to decide.",
                               kMoreRunsMax);
   }
-  if (result.means_differ) {
+  if (means_leave_the_interval(result)) {
     text += fmt::format(" The means hold {}.", slow_steps_text(result));
-  } else if (means_leave_the_interval(result)) {
-    text += fmt::format(" The means differ by {}: they hold {}.", signed_percent(result.mean_ratio),
-                        slow_steps_text(result));
   }
   return text + drift_text(result);
 }
@@ -276,10 +278,9 @@ void conclude(MetricComparison& comparison, const std::vector<std::string>& assu
     comparison.verdict = ComparisonVerdict::means_disagree;
     words = "medians and means disagree, by medians " + words;
   }
+  const std::string by_means = signed_percent(result.mean_ratio);
   const std::string amounts =
-      result.means_differ
-          ? fmt::format("{} by means, {} by medians", signed_percent(result.mean_ratio), amount)
-          : amount;
+      by_means == amount ? amount : fmt::format("{} by means, {} by medians", by_means, amount);
   comparison.text =
       fmt::format("{}: {} {}.{}{}", amounts, words, evidence_text(result),
                   remarks(result, is_difference), assumed(comparison.metric, assumptions));
