@@ -9,6 +9,7 @@
 #include "parser/statistics/unknown_profile.h"
 #include "server/report/csv_line.h"
 #include "server/report/published_standing_text.h"
+#include "server/report/run_names.h"
 #include "server/report/text_table.h"
 
 namespace llmb::report {
@@ -72,11 +73,12 @@ std::string published_text(const parser::ComparedRun& run) {
 void write_runs(const ComparedSet& set, std::ostream& out) {
   TextTable table({">Id", "Run", "Status", "Window", ">Step time (s)", ">Group",
                    "Speed against published", ""});
+  const std::vector<std::string> names = distinct_run_names(set.runs);
   for (std::size_t i = 0; i < set.runs.size(); ++i) {
     const parser::ComparedRun& run = set.runs[i];
     const parser::RunStanding& standing = set.comparison.runs[i];
     const parser::RunSummary& summary = run.judgement.summary;
-    table.add({std::to_string(run.id), run.experiment,
+    table.add({std::to_string(run.id), names[i],
                std::string(parser::run_status_name(summary.status)),
                parser::to_string(summary.window),
                summary.step_time_s ? fixed(summary.step_time_s->mean, 4) : "-",
