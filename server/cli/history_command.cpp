@@ -29,9 +29,11 @@ What a change is:
   A new level of the runs' median step times, found by penalised segmentation with distances from
   medians: a single odd run is none. Six runs are the fewest in which one can be told. Where the
   step time never changed, one series of 100 shows a change by chance at most, and one of 20 where
-  each run takes over half of the one before. The newest level is called slower or faster once the
-  two newest runs both lie three deviations or more beyond the level before them, of six runs at
-  least; of fewer it is unknown. Where the runs go slower or faster one by one, their level drifts:
+  each run takes over half of the one before. Before a change can be told, the two newest runs are
+  called slower or faster where both lie three deviations or more beyond the level that they follow,
+  of six runs at least. After a change this is about the new level: until it has so many runs it is
+  unknown (newest in json) whether the newest leave it again, and the change is told all the same.
+  Where the runs go slower or faster one by one, their level drifts:
   told of eight runs or more, with how much in all and since which run. Slow steps move the mean
   and not the median: where the means leave their medians by 1 % more than before, or less, it is
   told as more or fewer slow steps. Of more than 200 runs a drift is sought in the newest 200: one

@@ -55,7 +55,7 @@ std::string newest_words(const parser::HistorySeries& series) {
   }
   if (series.newest != parser::NewestLevel::unknown) return {};
   if (!series.changes.empty()) {
-    return "Too few runs since the last change to tell whether the newest are slower.";
+    return "Too few runs since the last change to tell whether the newest leave its level again.";
   }
   return series.runs.size() < parser::kChangeValuesMin
              ? fmt::format("Too few runs to tell a change: it takes {}.", parser::kChangeValuesMin)

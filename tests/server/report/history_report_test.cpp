@@ -84,6 +84,18 @@ TEST(HistoryReports, DoNotTellTheBeginningOfADriftThatIsNotKnown) {
   EXPECT_EQ(history_json(runs, history)["series"][0]["drift"]["may_begin_earlier"], true);
 }
 
+// The change is told, and nothing that would take it back.
+TEST(HistoryReports, SayOfWhichLevelTheNewestRunsAreNotKnown) {
+  const auto runs = runs_with_means(5);
+  auto history = history_of_all(runs);
+  history.series[0].changes.push_back({6, 5, 5.335, 1.067, {}});
+  history.series[0].newest = NewestLevel::unknown;
+  const std::string table = text_by(write_history_table, runs, history);
+  EXPECT_THAT(table, HasSubstr("+6.70 % from here on"));
+  EXPECT_THAT(table, HasSubstr("\nToo few runs since the last change to tell whether the newest "
+                               "leave its level again."));
+}
+
 TEST(HistoryReports, TellSlowStepsByMeans) {
   const auto runs = runs_with_means(5.45);
   auto history = history_of_all(runs);
