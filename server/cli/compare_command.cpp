@@ -28,7 +28,7 @@ constexpr const char* kCompareFooter = R"(Examples:
   llmb-report compare --base a.out b.out --candidate c.out d.out
   llmb-report compare experiments                    every workload of a tree, group by group
   llmb-report compare --db runs.db 3 7               runs of a database, by id
-  llmb-report compare --db runs.db --base 3 4 5 --candidate 7 8
+  llmb-report compare --db runs.db --base 3 4 5 --candidate 7,8
   llmb-report compare --gpu-type gb200 --dtype fp8 experiments
   llmb-report compare --include profiled,failed experiments
   llmb-report compare --window 20-40 --format csv experiments > groups.csv
@@ -228,12 +228,13 @@ void add_compare_command(CLI::App& app, int& exit_code) {
         [&](const parser::Catalog& catalog, report::MeasuredRuns measured,
             const parser::RunMarkSet& included) {
           const auto selection = parser::by_catalog_names(catalog, arguments->selection);
+          const std::string unsaid_gpu = unsaid_gpu_words(measured, selection);
           report::keep_runs(measured, [&](const parser::ComparedRun& run) {
             return parser::is_selected(parser::identity_of(run), selection);
           });
           if (measured.runs.empty()) {
-            std::cerr << "llmb-report compare: no run is of what was asked "
-                         "for\n";
+            std::cerr << "llmb-report compare: no run is of what was asked for" << unsaid_gpu
+                      << '\n';
             return kFailed;
           }
           return compare(std::move(measured), included, arguments->format);

@@ -66,7 +66,8 @@ int tell_history(const parser::Catalog& catalog, const report::MeasuredRuns& mea
     report::write_history_table(runs, history, std::cout);
   }
   if (!history.series.empty()) return 0;
-  std::cerr << "llmb-report history: no run of what was asked for counts\n";
+  std::cerr << "llmb-report history: no run of what was asked for counts"
+            << unsaid_gpu_words(measured, arguments.selection) << '\n';
   return kFailed;
 }
 

@@ -1,7 +1,12 @@
 #include "server/cli/measuring_options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
+#include <set>
 #include <utility>
 
 #include "server/cli/catalog_option.h"
@@ -15,6 +20,22 @@ namespace {
 bool names_nothing(const MeasuringArguments& arguments) {
   return arguments.names.empty() && arguments.base.empty() && arguments.candidate.empty() &&
          arguments.database.empty();
+}
+
+// Of a database, whose names are ids.
+void check_sides(const MeasuringArguments& arguments) {
+  std::vector<std::string> base = arguments.base;
+  std::vector<std::string> candidate = arguments.candidate;
+  if (arguments.two_are_sides && arguments.names.size() == 2) {
+    base = {arguments.names[0]};
+    candidate = {arguments.names[1]};
+  }
+  const auto of_base = report::read_run_ids(base);
+  const auto of_candidate = report::read_run_ids(candidate);
+  for (const std::int64_t id : *of_base) {
+    if (std::ranges::find(*of_candidate, id) == of_candidate->end()) continue;
+    throw CLI::ValidationError("ID", fmt::format("run {} is on both sides", id));
+  }
 }
 
 void check_names(const MeasuringArguments& arguments) {
@@ -32,9 +53,41 @@ void check_names(const MeasuringArguments& arguments) {
     const auto ids = report::read_run_ids(*names);
     if (!ids) throw CLI::ValidationError("ID", ids.error().message);
   }
+  check_sides(arguments);
+}
+
+// Leaves out the others; says why there would be none. An empty release is every one.
+std::string keep_release(const std::string& release, report::MeasuredRuns& measured) {
+  if (release.empty()) return "";
+  std::set<std::string> known;
+  for (const parser::ComparedRun& run : measured.runs) {
+    if (const auto own = run.configuration.value("release")) known.insert(*own);
+  }
+  if (!known.contains(release)) {
+    std::string text = fmt::format("no run names the release '{}'", release);
+    if (!known.empty()) text += fmt::format("; they are of: {}", fmt::join(known, ", "));
+    return text;
+  }
+  report::keep_runs(measured, [&](const parser::ComparedRun& run) {
+    return run.configuration.value("release") == release;
+  });
+  return "";
 }
 
 }  // namespace
+
+std::string unsaid_gpu_words(const report::MeasuredRuns& measured,
+                             const parser::RunSelection& selection) {
+  if (!selection.gpu_type) return "";
+  const auto count = std::ranges::count_if(measured.runs, [](const parser::ComparedRun& run) {
+    return parser::identity_of(run).gpu_type.empty();
+  });
+  if (count == 0) return "";
+  return fmt::format(
+      "; of {} no GPU type is known, which this --gpu-type does not tell: that of 'ingest' does, "
+      "for --db, and an llmb-config",
+      count == 1 ? "one run" : fmt::format("{} runs", count));
+}
 
 void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
   command
@@ -48,6 +101,10 @@ void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
       .add_option("--cluster", arguments.cluster,
                   "Only runs of this cluster; one that names none is of its tree's")
       ->type_name("NAME");
+  command
+      .add_option("--release", arguments.release,
+                  "Only runs that name this release of the recipes, as 25.08")
+      ->type_name("RELEASE");
   add_window_option(command, arguments.window);
   add_without_option(command, arguments.without);
   add_include_option(command, arguments.include);
@@ -66,7 +123,12 @@ void add_selection_options(CLI::App& command, parser::RunSelection& selection) {
       ->type_name("SIZE");
   command.add_option("--dtype", selection.dtype, "Only this dtype: fp8 is fp8_cs too")
       ->type_name("DTYPE");
-  command.add_option("--gpu-type", selection.gpu_type, "Only this GPU type")->type_name("GPU");
+  command
+      .add_option(
+          "--gpu-type", selection.gpu_type,
+          "Only runs known to be of this GPU type (for logs that say none, 'ingest --gpu-type' "
+          "tells it)")
+      ->type_name("GPU");
 }
 
 void add_gpu_count_option(CLI::App& command, parser::RunSelection& selection) {
@@ -106,6 +168,10 @@ int report_measured_runs(const CLI::App& command, MeasuringArguments arguments,
   auto measured = report::measure_runs(source, **catalog);
   if (!measured) {
     say(measured.error().message);
+    return kFailed;
+  }
+  if (const std::string refusal = keep_release(arguments.release, *measured); !refusal.empty()) {
+    say(refusal);
     return kFailed;
   }
   return report(**catalog, std::move(*measured), included);

@@ -24,6 +24,7 @@ struct MeasuringArguments {
   std::vector<std::string> candidate;
   std::string database;
   std::string cluster;
+  std::string release;
   std::string format = "table";
   std::string window;
   std::string without;
@@ -37,6 +38,11 @@ void add_measuring_options(CLI::App& command, MeasuringArguments& arguments);
 void add_selection_options(CLI::App& command, parser::RunSelection& selection);
 
 void add_gpu_count_option(CLI::App& command, parser::RunSelection& selection);
+
+// "; of 3 runs no GPU type is known …": what to add where a selection finds no run. Empty where no
+// GPU type was asked for, or all runs have one.
+std::string unsaid_gpu_words(const report::MeasuredRuns& measured,
+                             const parser::RunSelection& selection);
 
 // `report` writes what it makes of the runs to stdout, and gives the exit code.
 using RunsReport = std::function<int(const parser::Catalog& catalog, report::MeasuredRuns measured,

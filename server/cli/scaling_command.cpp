@@ -67,8 +67,10 @@ int scale(const parser::Catalog& catalog, const report::MeasuredRuns& measured,
   }
   const bool has_point = std::any_of(report.series.begin(), report.series.end(),
                                      [](const auto& series) { return !series.points.empty(); });
-  if (!has_point) std::cerr << "llmb-report scaling: no run of what was asked for is a point\n";
-  return has_point ? 0 : kFailed;
+  if (has_point) return 0;
+  std::cerr << "llmb-report scaling: no run of what was asked for is a point"
+            << unsaid_gpu_words(measured, arguments.selection) << '\n';
+  return kFailed;
 }
 
 }  // namespace

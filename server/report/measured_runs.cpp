@@ -242,8 +242,10 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
       if (sides.size() > 1) measured.sides.push_back(side);
     }
     if (sides.size() > 1) {
-      const bool is_one = source.base.empty();
-      measured.side_names.push_back(is_one ? "run " + sides[side].name : sides[side].name);
+      const std::string& name = sides[side].name;
+      const bool is_of_ids = source.base.empty();
+      measured.side_names.push_back(!is_of_ids ? name
+                                               : (ids->size() > 1 ? "runs " : "run ") + name);
     }
   }
   if (measured.runs.empty()) return no_run_of_cluster(source);
@@ -263,14 +265,19 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
 Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::string>& names) {
   std::vector<std::int64_t> ids;
   for (const std::string& name : names) {
-    std::int64_t id = 0;
-    const char* const end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data(), end, id);
-    if (error != std::errc() || stop != end || id < 1) {
-      return parser::fail(
-          fmt::format("'{}' is no run id: with --db runs are named by number", name));
+    for (std::size_t begin = 0; begin <= name.size();) {
+      const std::size_t comma = std::min(name.find(',', begin), name.size());
+      const std::string_view part = std::string_view(name).substr(begin, comma - begin);
+      std::int64_t id = 0;
+      const char* const end = part.data() + part.size();
+      const auto [stop, error] = std::from_chars(part.data(), end, id);
+      if (error != std::errc() || stop != end || id < 1) {
+        return parser::fail(
+            fmt::format("'{}' is no run id: with --db runs are named by number", part));
+      }
+      if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+      begin = comma + 1;
     }
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   }
   return ids;
 }

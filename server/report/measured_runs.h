@@ -42,7 +42,7 @@ struct MeasuredRuns {
   std::vector<parser::NoiseRun> published_noise_runs;  // for standings: see ComparisonOptions
 };
 
-// Run ids as the command line names them, each once. Error: what is no id.
+// Run ids as the command line names them ("31", "31,29"), each once. Error: what is no id.
 parser::Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::string>& names);
 
 // Logs that cannot be read are named on stderr, and the others are measured. Error: a run that is
