@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -152,6 +153,17 @@ std::vector<std::size_t> order_of(const std::vector<ComparedRun>& runs,
   return order;
 }
 
+// Whether a run is left out for how it was launched, which a copy of its log elsewhere does not
+// show.
+bool is_left_out_as_launched(const RunStanding& standing) {
+  constexpr std::array kAsLaunched = {RunMark::profiled, RunMark::traced, RunMark::function_check,
+                                      RunMark::proxy, RunMark::on_cpu};
+  return !standing.exclusion.empty() &&
+         std::ranges::any_of(standing.marks, [&](const RunMarkReason& reason) {
+           return std::ranges::find(kAsLaunched, reason.mark) != kAsLaunched.end();
+         });
+}
+
 // Of what is not left out already. The first side that has a log keeps it.
 void leave_out_copies(const std::vector<ComparedRun>& runs, const ComparisonOptions& options,
                       RunComparison& result) {
@@ -160,9 +172,14 @@ void leave_out_copies(const std::vector<ComparedRun>& runs, const ComparisonOpti
   if (!options.sides.empty()) {
     std::ranges::stable_sort(order, {}, [&](std::size_t run) { return options.sides[run]; });
   }
+  const std::vector<std::size_t> originals = originals_of(runs);
   for (const std::size_t i : order) {
     std::string& exclusion = result.runs[i].exclusion;
     if (!exclusion.empty()) continue;
+    if (originals[i] != i && is_left_out_as_launched(result.runs[originals[i]])) {
+      exclusion = copy_reason(runs[originals[i]].id);
+      continue;
+    }
     if (const auto original = copies.count(runs[i].content_key, i)) {
       exclusion = copy_reason(runs[*original].id);
     }

@@ -85,8 +85,7 @@ struct SideSet {
 // runs of one scale and global batch size. Windows may differ, for one can be asked for.
 class Scales {
  public:
-  // `measured` has sides. What is left out anyway makes no scale of its own, and no more does a
-  // copy
+  // `measured` has sides. What is left out anyway makes no scale of its own, nor does a copy
   // (`originals`: originals_of() its runs).
   Scales(const report::MeasuredRuns& measured, const std::vector<std::size_t>& originals,
          const parser::RunMarkSet& included) {

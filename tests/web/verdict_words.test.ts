@@ -99,6 +99,29 @@ test("runs that drift in the order of their starts are told beside the verdict",
   }
 });
 
+test("a side that drifts is named, and nothing is equivalent to it", () => {
+  const still = { change_per_run: 0.0001, change: 0.001, p_value: 0.6 };
+  const moving = { change_per_run: 0.004, change: 0.036, p_value: 0.0001 };
+  const start_drift = { change_per_run: 0.001, p_value: 0.01, sides_are_separate: false };
+  const drifting = (baseline: typeof still, other: typeof still) =>
+    compared("no_difference_shown", 0.001, {
+      start_drift,
+      side_drifts: { baseline, other },
+      more_runs_to_decide: 0,
+    });
+  const one = drifting(moving, still);
+  assert.equal(
+    startDriftWords("step_time_s", one),
+    "What it is compared with became 3.60 % slower from its first start to its last.",
+  );
+  assert.equal(verdictWords("step_time_s", one), "0.1 % slower, while a side drifts");
+  assert.equal(moreRunsWords(one), "a side drifts");
+  assert.match(startDriftWords("step_time_s", drifting(moving, moving)), /This side itself became/);
+  const none = drifting(still, still);
+  assert.match(startDriftWords("step_time_s", none), /^From one start to the next/);
+  assert.equal(moreRunsWords(none), "decided");
+});
+
 test("what is not decided says what would decide it; what is equivalent is decided", () => {
   const open = compared("no_difference_shown", 0.002, { more_runs_to_decide: 1 });
   assert.match(decisionWords(open), /^Differences of 0\.24 % .* 1 more run on each side would/);

@@ -334,7 +334,7 @@ const kNewest: Record<HistorySeries["newest"], string> = {
   slower: "The two newest runs are slower than their level by more than noise explains.",
   faster: "The two newest runs are faster than their level by more than noise explains.",
   drifting: "Its level drifts, and the newest runs go on with it.",
-  unknown: "Too few runs since the last change to tell whether the newest are slower.",
+  unknown: "Too few runs since the last change to tell whether the newest leave its level again.",
 };
 
 export function newestWords(series: HistorySeries): string {

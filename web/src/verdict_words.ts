@@ -47,7 +47,7 @@ export function verdictWords(metric: ComparedMetric, comparison: MetricCompariso
   if (verdict !== "no_difference_shown") return words;
   return equivalence?.is_equivalent
     ? `${words}, equivalent within ${formatPercent(equivalence.margin, 0)} ${kEquivalenceTest}`
-    : `${words}, within run-to-run noise`;
+    : `${words}, ${sideMoves(comparison) ? "while a side drifts" : "within run-to-run noise"}`;
 }
 
 // "1.24 % to 2.81 % slower", the interval of the difference at 95 %; empty where nothing was tested.
@@ -83,6 +83,7 @@ export function runsToDecide({
 export function moreRunsWords(comparison: MetricComparison): string {
   const { verdict, equivalence, more_runs_to_decide: more } = comparison;
   if (kUndecidable.includes(verdict)) return "";
+  if (verdict === "no_difference_shown" && sideMoves(comparison)) return "a side drifts";
   if (verdict !== "no_difference_shown" || equivalence?.is_equivalent || more === 0)
     return "decided";
   return more === null ? "over 50" : String(more);
@@ -104,13 +105,45 @@ export function decisionWords(comparison: MetricComparison): string {
 }
 
 const kSignificant = 0.05; // of p-values, as of the verdicts
+const kSideSignificant = kSignificant / 2; // there are two sides
+
+type Drift = NonNullable<MetricComparison["side_drifts"]>["other"];
+
+const isShown = (drift: Drift | undefined): drift is NonNullable<Drift> =>
+  !!drift && drift.p_value !== null && drift.p_value < kSideSignificant && drift.change !== null;
+
+// A side that moves by more than the margin is none that anything is equivalent to.
+function sideMoves({ side_drifts: sides, equivalence }: MetricComparison): boolean {
+  const margin = equivalence?.margin ?? 0;
+  const moves = (drift: Drift | undefined) => isShown(drift) && Math.abs(drift.change ?? 0) > margin;
+  return moves(sides?.baseline) || moves(sides?.other);
+}
+
+// Each side that became slower or faster from its first start to its last.
+function sideDriftWords(
+  metric: ComparedMetric,
+  { side_drifts: sides, start_drift: drift }: MetricComparison,
+): string {
+  const told = [
+    ["What it is compared with", sides?.baseline] as const,
+    ["This side itself", sides?.other] as const,
+  ].flatMap(([side, own]) =>
+    isShown(own)
+      ? [`${side} became ${directed(metric, own.change ?? 0, 2)} from its first start to its last.`]
+      : [],
+  );
+  if (told.length > 0 && drift?.sides_are_separate) {
+    told.push("One side was started after the other: the difference may be the drift's.");
+  }
+  return told.join(" ");
+}
 
 // That the runs drift in the order of their starts, which a verdict on them must not hide; empty
 // where they do not.
-export function startDriftWords(
-  metric: ComparedMetric,
-  { start_drift: drift }: MetricComparison,
-): string {
+export function startDriftWords(metric: ComparedMetric, comparison: MetricComparison): string {
+  const ofSides = sideDriftWords(metric, comparison);
+  if (ofSides) return ofSides;
+  const { start_drift: drift } = comparison;
   if (!drift || drift.change_per_run === null || drift.p_value === null) return "";
   if (drift.p_value >= kSignificant) return "";
   const each = `From one start to the next the runs are ${directed(metric, drift.change_per_run, 2)}`;

@@ -63,6 +63,18 @@ TEST(RunCopies, TakeNoRunOfAComparisonThatSaysWhatItIsOf) {
       << "the first side keeps what it has";
 }
 
+// A copy of a profiled run's log, without the profile beside it.
+TEST(RunCopies, AreLeftOutOfAComparisonWithTheRunThatWasLaunchedOtherwise) {
+  std::vector<ComparedRun> runs = nameless_copies_first();
+  runs[2].has_profiles = true;
+  const RunComparison result = compare_runs(runs, {});
+  EXPECT_THAT(result.groups.at(0).runs, ElementsAre(3, 4));
+  EXPECT_THAT(result.runs[0].exclusion, HasSubstr("the same bytes as that of run 3"));
+  ComparisonOptions included;
+  included.included = {RunMark::profiled};
+  EXPECT_EQ(compare_runs(runs, included).runs[2].exclusion, "");
+}
+
 TEST(RunCopies, TeachTheNoiseOfTheRunThatSaysWhatItIsOf) {
   std::vector<std::int64_t> ids;
   for (const NoiseRun& run : noise_runs(nameless_copies_first())) ids.push_back(run.id);

@@ -65,7 +65,7 @@ export function BoardPage() {
   const history = useAnswer(
     `history ${cluster}`,
     (abort) => askHistory(cluster, abort),
-    () => "later",
+    (_, kind) => kind !== "grown" && "later", // it is long, and a run that grows is not in it
   );
   return (
     <>

@@ -28,6 +28,16 @@ function movesOf(series: HistorySeries): Move[] {
   return moves.filter(({ told }) => told.ofStepTime);
 }
 
+const kPlaces = new WeakMap<HistorySeries, Map<number, number>>();
+
+function placesOf(series: HistorySeries): Map<number, number> {
+  const known = kPlaces.get(series);
+  if (known) return known;
+  const places = new Map(series.runs.map(({ id }, at) => [id, at]));
+  kPlaces.set(series, places);
+  return places;
+}
+
 // `runs`: those of the cell that were launched last, of `runCount`. Null where nothing moved between
 // them.
 export function sinceThen(
@@ -36,12 +46,14 @@ export function sinceThen(
   histories: readonly HistorySeries[],
 ): SinceThen | null {
   const told = histories.flatMap((series) => {
-    const places = series.runs.flatMap(({ id }, at) => (runs.includes(id) ? [at] : []));
+    const known = placesOf(series);
+    const places = runs.map((id) => known.get(id)).filter((at) => at !== undefined);
     const last = Math.max(...places);
     // Of more runs than are named: up to the last one they take as many places at least.
     const first = Math.min(...places, runCount > runs.length ? last - runCount + 1 : last);
+    if (!(first < last)) return [];
     return movesOf(series)
-      .filter(({ from, to }) => first < last && first < to && last >= from)
+      .filter(({ from, to }) => first < to && last >= from)
       .map((move) => move.told);
   });
   if (told.length === 0) return null;
