@@ -12,7 +12,7 @@ namespace llmb::parser {
 namespace {
 
 // What changes nothing of the work of a step: no table of recipes states it.
-constexpr std::array<std::string_view, 58> kOfNoRow = {
+constexpr std::array<std::string_view, 59> kOfNoRow = {
     // How long a run trains, from which seed
     "steps",
     "max_steps",
@@ -66,6 +66,8 @@ constexpr std::array<std::string_view, 58> kOfNoRow = {
     "checkpoint_dir",
     "checkpoint_interval",
     "checkpoint_every_n_steps",
+    // The same operations in fewer calls; llmb-config says it as `cuda_graphs`, too
+    "cuda_graphs",
     // Names
     "exp_name",
     "experiment_name",

@@ -99,11 +99,7 @@ std::string layout_text(const RunSettings& settings) {
   if (settings.offload_layers > 0) {
     text += "; offloads " + number(settings.offload_layers) + " layers";
   }
-  if (settings.recipe != nullptr &&
-      settings.recipe->has_cuda_graphs(std::string(precision_name(settings.precision)))
-          .value_or(false)) {
-    text += "; CUDA graphs";
-  }
+  if (has_graphs(settings)) text += "; CUDA graphs";
   text += "\n";
   const auto layout = Layout::make(sizes, sizes.world());
   if (!layout) return text;

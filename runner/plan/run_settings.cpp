@@ -142,6 +142,15 @@ ExpertCounts expert_counts_for(const RunSettings& settings) {
   return rows < kExpertRowsForTheLibrary ? ExpertCounts::on_device : ExpertCounts::on_host;
 }
 
+// Of their own recipe's program; here they are measured to gain nothing at the recipes' shapes.
+void note_graphs_of_row(RunSettings& settings) {
+  if (settings.wants_graphs || settings.recipe == nullptr) return;
+  const std::string dtype(precision_name(settings.precision));
+  if (!settings.recipe->has_cuda_graphs(dtype).value_or(false)) return;
+  settings.notes.emplace_back(
+      "the row has CUDA graphs, and this run has none: --cuda-graphs true asks for them");
+}
+
 // What makes a model fit: sharding, recomputation, offloading, chunks of logits.
 void apply_saving(const Options& options, RunSettings& settings) {
   settings.fully_sharded = options.fully_sharded.value_or(settings.fully_sharded);
@@ -153,6 +162,7 @@ void apply_saving(const Options& options, RunSettings& settings) {
   settings.head_chunk_rows = options.head_chunk_rows.value_or(settings.head_chunk_rows);
   settings.expert_counts = options.expert_counts.value_or(expert_counts_for(settings));
   settings.wants_graphs = options.wants_graphs;
+  note_graphs_of_row(settings);
   settings.expert_imbalance = options.expert_imbalance;
   if (settings.offload_layers > 0 && settings.backend == Backend::cpu) {
     settings.notes.push_back(

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "parser/foundation/parse_number.h"
+#include "server/dispatch/runner_option_table.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::cli {
@@ -90,11 +90,8 @@ Result<void> add_pairs(Submission& submission, const SubmissionArguments& argume
   for (const std::string& text : arguments.runner_options) {
     auto pair = split(text, "--set");
     if (!pair) return tl::unexpected(pair.error());
-    const auto number = parser::parse_integer(pair->value);
-    if (!number) {
-      return fail(fmt::format("--set {} needs a whole number, not {}", pair->name,
-                              dispatch::in_quotes(pair->value)));
-    }
+    const auto number = dispatch::parse_runner_option(pair->name, pair->value);
+    if (!number) return fail("--set " + number.error().message);
     auto set = set_once(submission.runner_options, pair->name, *number, "--set");
     if (!set) return set;
   }
@@ -196,8 +193,9 @@ void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
   add("--backend", submission.backend, "cuda or cpu (default: the best that the runner has)");
   add("--launcher", submission.launcher, "runner, or recipe: an installed recipe's launch.sh")
       ->capture_default_str();
-  add("--set", arguments.runner_options, "Option of llmb-step-runner: num-layers=2; repeatable")
-      ->type_name("NAME=N");
+  add("--set", arguments.runner_options,
+      "Option of llmb-step-runner: num-layers=2, cuda-graphs=true; repeatable")
+      ->type_name("NAME=VALUE");
   add("--env", arguments.environment, "Environment variable of the job; repeatable")
       ->type_name("NAME=VALUE");
   add_slurm_options(command, arguments, options);

@@ -7,6 +7,7 @@
 #include "parser/catalog/recipe.h"
 #include "parser/catalog/recipe_match.h"
 #include "server/dispatch/batch_script.h"
+#include "server/dispatch/runner_option_table.h"
 
 namespace llmb::dispatch {
 namespace {
@@ -64,7 +65,7 @@ std::string_view model_name(std::string_view workload) {
 Environment runner_overrides(const Submission& submission) {
   Environment overrides;
   for (const auto& [name, value] : submission.runner_options) {
-    overrides[name] = fmt::to_string(value);
+    overrides[name] = runner_option_text(name, value);
   }
   return overrides;
 }

@@ -34,7 +34,7 @@ struct Plan {
   std::string account_prefix;  // of the log's name; empty without an account
   std::int64_t nodes = 0;
   std::int64_t ranks_per_node = 0;
-  std::optional<bool> cuda_graphs;  // where the document's table says
+  std::optional<bool> cuda_graphs;  // nothing: an installed recipe, and no document says
   Environment environment;          // of the job, complete
   SlurmParameters slurm;            // completed
   std::string program;              // the runner, or the recipe's launch.sh

@@ -10,6 +10,7 @@
 #include "server/dispatch/document_words.h"
 #include "server/dispatch/launch_script.h"
 #include "server/dispatch/profile_window.h"
+#include "server/dispatch/runner_option_table.h"
 
 namespace llmb::dispatch {
 namespace {
@@ -82,7 +83,12 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
     values.push_back({"document", plan.document, "the row that the values above match"});
   }
   if (plan.cuda_graphs) {
-    values.push_back({"cuda_graphs", *plan.cuda_graphs ? "true" : "false", "the document"});
+    const bool is_runner = wanted.launcher == "runner";
+    const bool is_set = wanted.runner_options.contains(std::string(kCudaGraphsOption));
+    values.push_back({"cuda_graphs", *plan.cuda_graphs ? "true" : "false",
+                      std::string(!is_runner ? "the document"
+                                  : is_set   ? kAskedFor
+                                             : "llmb-step-runner's default")});
   }
   for (const auto& [name, value] : plan.slurm) {
     const auto configured = settings.slurm.find(name);

@@ -81,10 +81,8 @@ class Planner {
       if (auto done = (this->*step)(); !done) return tl::unexpected(done.error());
     }
     plan_.cluster = settings_.name;
-    if (recipe_ != nullptr) {
-      plan_.row_is_proxy = recipe_->is_proxy;
-      plan_.cuda_graphs = recipe_->has_cuda_graphs(wanted().dtype);
-    }
+    plan_.row_is_proxy = recipe_ != nullptr && recipe_->is_proxy;
+    plan_.cuda_graphs = cuda_graphs_of(wanted(), recipe_);
     plan_.experiment = experiment_name(wanted(), recipe_);
     plan_.tree = tree();
     plan_.environment = job_environment(wanted(), settings_, *defaults_);

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "parser/foundation/nearest_word.h"
+#include "server/dispatch/runner_option_table.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -18,37 +16,6 @@ namespace {
 
 using parser::fail;
 using parser::Result;
-
-// Whole-number options of llmb-step-runner; those of the model's shape make a proxy.
-struct RunnerOption {
-  std::string_view name;
-  bool makes_proxy = false;
-};
-constexpr auto kRunnerOptions = std::to_array<RunnerOption>({
-    {"num-layers", true},
-    {"num-experts", true},
-    {"experts-per-token", true},
-    {"seq-length", true},
-    {"vocab-size", true},
-    {"hidden-size", true},
-    {"num-attention-heads", true},
-    {"num-query-groups", true},
-    {"head-size", true},
-    {"ffn-hidden-size", true},
-    {"expert-ffn-hidden-size", true},
-    {"shared-expert-ffn-hidden-size", true},
-    {"tp"},
-    {"pp"},
-    {"vp"},
-    {"cp"},
-    {"ep"},
-    {"etp"},
-    {"dp"},
-    {"micro-batch-size"},
-    {"global-batch-size"},
-    {"steps"},
-    {"seed"},
-});
 
 }  // namespace
 
@@ -59,15 +26,17 @@ Result<void> check_runner_options(const Submission& wanted) {
   for (const auto& option : wanted.runner_options) {
     const std::string& name = option.first;
     const std::int64_t value = option.second;
-    const auto* const found =
-        std::find_if(kRunnerOptions.begin(), kRunnerOptions.end(),
-                     [&](const RunnerOption& known) { return known.name == name; });
-    if (found == kRunnerOptions.end()) {
-      std::vector<std::string> names;
-      names.reserve(kRunnerOptions.size());
-      for (const RunnerOption& known : kRunnerOptions) names.emplace_back(known.name);
+    const RunnerOption* const found = runner_option(name);
+    if (found == nullptr) {
+      const std::vector<std::string> names = runner_option_names();
       return fail(fmt::format("unknown runner option {}{}; known: {}", in_quotes(name),
                               parser::did_you_mean(name, names), fmt::join(names, ", ")));
+    }
+    if (found->is_flag) {
+      if (value != 0 && value != 1) {
+        return fail("runner option " + name + " has to be true or false");
+      }
+      continue;
     }
     if (value < 1) return fail("runner option " + name + " has to be 1 or more");
     if (found->makes_proxy && !wanted.proxy) {
@@ -84,7 +53,7 @@ std::vector<std::string> runner_arguments(const Submission& wanted) {
       "--gpu-type=" + wanted.gpu_type, "--backend=" + wanted.backend};
   if (!wanted.document.empty()) arguments.push_back("--document=" + wanted.document);
   for (const auto& [name, value] : wanted.runner_options) {
-    arguments.push_back(fmt::format("--{}={}", name, value));
+    arguments.push_back(fmt::format("--{}={}", name, runner_option_text(name, value)));
   }
   if (!wanted.profile) return arguments;
   if (const auto& step = wanted.profile_start_step) {
@@ -94,6 +63,14 @@ std::vector<std::string> runner_arguments(const Submission& wanted) {
     arguments.push_back(fmt::format("--profile-stop-step={}", *step));
   }
   return arguments;
+}
+
+std::optional<bool> cuda_graphs_of(const Submission& wanted, const parser::Recipe* row) {
+  if (wanted.launcher == "runner") {
+    const auto set = wanted.runner_options.find(std::string(kCudaGraphsOption));
+    return set != wanted.runner_options.end() && set->second != 0;
+  }
+  return row == nullptr ? std::nullopt : row->has_cuda_graphs(wanted.dtype);
 }
 
 }  // namespace llmb::dispatch

@@ -22,6 +22,9 @@ constexpr std::string_view kDoesNotFit = "\ndoes not fit: ";
 constexpr std::string_view kNote = "           note: ";
 constexpr std::string_view kWithoutEffect = "has no effect on this program";
 
+// As runner/plan/pass_graphs.cpp says that a run that was asked for them has none.
+constexpr std::string_view kNoGraphs = "\n           no CUDA graphs: ";
+
 std::string in_one_line(std::string_view lines) {
   std::string text;
   while (!lines.empty()) {
@@ -57,6 +60,15 @@ std::string lack_in(const std::string& plan) {
   return in_one_line(text);
 }
 
+// What was asked for is what the job's llmb-config says that it has.
+std::string lack_of_graphs(const std::string& plan) {
+  const std::size_t told = plan.find(kNoGraphs);
+  if (told == std::string::npos) return {};
+  const std::string_view why = std::string_view(plan).substr(told + kNoGraphs.size());
+  return fmt::format("llmb-step-runner has no CUDA graphs here: {}; leave out --set cuda-graphs",
+                     why.substr(0, why.find('\n')));
+}
+
 }  // namespace
 
 RunnerVerdict runner_verdict(const CommandResult& dry_run) {
@@ -71,7 +83,8 @@ RunnerVerdict runner_verdict(const CommandResult& dry_run) {
         {}};
   }
   if (dry_run.exit_code != 0 && dry_run.exit_code != kExitDoesNotFit) return {};
-  return {"", dry_run.exit_code == 0 ? "" : lack_in(dry_run.output), notes_in(dry_run.output)};
+  return {lack_of_graphs(dry_run.output), dry_run.exit_code == 0 ? "" : lack_in(dry_run.output),
+          notes_in(dry_run.output)};
 }
 
 RunnerVerdict RunnerTrials::of(const Plan& plan) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "parser/foundation/text.h"
+#include "server/dispatch/runner_option_table.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -36,6 +37,12 @@ std::int64_t count_of(const OrderedJson& value, const std::string& key) {
     throw BadField{"'" + key + "' has to be a whole number from 1 to 10000000"};
   }
   return value.get<std::int64_t>();
+}
+
+std::int64_t count_or_flag_of(const OrderedJson& value, const std::string& name) {
+  const std::string key = "runner_options." + name;
+  if (is_runner_flag(name)) return flag_of(value, key) ? 1 : 0;
+  return count_of(value, key);
 }
 
 void require_object(const OrderedJson& value, const std::string& key) {
@@ -124,7 +131,7 @@ const std::vector<std::pair<std::string, Reader>>& readers() {
        [](Several& into, const OrderedJson& value) {
          require_object(value, "runner_options");
          for (const auto& [name, setting] : value.items()) {
-           into.submission.runner_options[name] = count_of(setting, "runner_options." + name);
+           into.submission.runner_options[name] = count_or_flag_of(setting, name);
          }
        }},
       {"environment",
@@ -245,7 +252,11 @@ std::string submission_json(const Submission& submission) {
     json["container_mounts"] = submission.container_mounts;
   }
   json["proxy"] = submission.proxy;
-  json["runner_options"] = submission.runner_options;
+  OrderedJson options = OrderedJson::object();
+  for (const auto& [name, value] : submission.runner_options) {
+    options[name] = is_runner_flag(name) ? OrderedJson(value != 0) : OrderedJson(value);
+  }
+  json["runner_options"] = options;
   json["environment"] = submission.environment;
   OrderedJson slurm = OrderedJson::object();
   for (const auto& [name, value] : submission.slurm) {

@@ -35,7 +35,7 @@ struct Submission {
   std::string container_image;   // of pyxis: "nvcr.io#nvidia/nemo:25.04", or a squashfs file
   std::string container_mounts;  // "/from:/to,/data:/data:ro"
   bool proxy = false;            // a smaller model, or a scale that no document has
-  std::map<std::string, std::int64_t> runner_options;  // "num-layers" -> 2
+  std::map<std::string, std::int64_t> runner_options;  // "num-layers" -> 2; true is 1
   Environment environment;
   SlurmParameters slurm;
 

@@ -157,10 +157,14 @@ TEST(DryRun, SaysHowManyTokensHaveLogitsAtOnce) {
 
 // llama3.1, column CG.
 TEST(DryRun, SaysWhereCudaGraphsAreUsed) {
-  EXPECT_THAT(dry_run_of({"-w", "pretrain_llama3.1", "-s", "8b", "--dtype", "fp8", "--scale", "8",
-                          "--gpu-type", "h100"})
-                  .text,
-              HasSubstr("; CUDA graphs"));
+  std::vector<std::string> words = {"-w",  "pretrain_llama3.1", "-s", "8b",         "--dtype",
+                                    "fp8", "--scale",           "8",  "--gpu-type", "h100"};
+  const std::string of_row = "note: the row has CUDA graphs, and this run has none";
+  EXPECT_THAT(dry_run_of(words).text, HasSubstr(of_row));
+  EXPECT_THAT(dry_run_of(words).text, Not(HasSubstr("; CUDA graphs")));
+  words.insert(words.end(), {"--cuda-graphs", "true"});
+  EXPECT_THAT(dry_run_of(words).text, HasSubstr("; CUDA graphs\n"));
+  EXPECT_THAT(dry_run_of(words).text, Not(HasSubstr(of_row)));
 }
 
 // nemotron4: "PROFILE_START_STEP: start profiling on this job step. Default: 20", "The job will run

@@ -199,23 +199,6 @@ TEST(ResultsTree, IsThatOfTheDocumentsRelease) {
   EXPECT_THAT(plan_launch("pretrain_grok1", shell)->notes, Not(Contains(HasSubstr("GSW_VERSION"))));
 }
 
-// llama3.1, column CG; llama4_maverick: "The FP8 Precision Run on H100 was run with CUDA Graphs
-// enabled".
-TEST(CudaGraphs, AreOfThePlanAndOfTheConfiguration) {
-  const auto small = plan_launch(
-      "pretrain_llama3.1", {{"MODEL_SIZE", "8b"}, {"JOB_TOTAL_GPUS", "8"}, {"GPU_TYPE", "h100"}});
-  ASSERT_TRUE(small) << small.error().message;
-  EXPECT_EQ(origin_of(*small, "cuda_graphs"), "true by the document");
-  EXPECT_THAT(script_of(*small), HasSubstr("  cuda_graphs: true\n"));
-  Environment maverick = {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}};
-  EXPECT_EQ(plan_launch("pretrain_llama4_maverick", maverick)->cuda_graphs, true);
-  maverick["DTYPE"] = "bf16";
-  EXPECT_EQ(plan_launch("pretrain_llama4_maverick", maverick)->cuda_graphs, std::nullopt);
-  const auto config = parser::parse_llmb_config("job_config:\n  cuda_graphs: true\n");
-  ASSERT_TRUE(config);
-  EXPECT_EQ(config->configuration.value("cuda_graphs"), "true");
-}
-
 // llama4_maverick, Profiling job details: "MPI Ranks: 0-8", "PROFILE_START_STEP: start profiling on
 // this job step"; llama3.1: "MPI Ranks: all ranks", "ENABLE_GPU_METRICS: Enable GPU metrics
 // collection".

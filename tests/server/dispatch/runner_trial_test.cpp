@@ -48,6 +48,14 @@ TEST(RunnerVerdict, HasTheNotesOfThePlan) {
               testing::ElementsAre("llmb-step-runner: the row states VP 12 with PP 1: VP is 1"));
 }
 
+TEST(RunnerVerdict, IsARefusalOfGraphsThatTheRunWouldNotHave) {
+  const auto verdict = runner_verdict(
+      ended_with(0, "layout\n           no CUDA graphs: only CUDA has them\nFLOPs\n", ""));
+  EXPECT_EQ(verdict.refusal,
+            "llmb-step-runner has no CUDA graphs here: only CUDA has them; leave out --set "
+            "cuda-graphs");
+}
+
 TEST(RunnerVerdict, IsNoneWhereTheRunnerSaysNothingOfTheOptions) {
   CommandResult late = ended_with(2, "", "llmb-step-runner: refused: x");
   late.end = CommandResult::End::timed_out;

@@ -138,6 +138,7 @@ TEST(Submission, SurvivesItsJson) {
   Submission submission = nemotron();
   submission.proxy = true;
   submission.runner_options["num-layers"] = 2;
+  submission.runner_options["cuda-graphs"] = 1;
   submission.environment["NCCL_DEBUG"] = "INFO";
   submission.slurm = {{"exclusive", ""}, {"nodelist", "node001,node002"}};
   submission.gpu_type = "h100";
@@ -145,6 +146,9 @@ TEST(Submission, SurvivesItsJson) {
   const auto read = parse_submissions(submission_json(submission));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_THAT(*read, ElementsAre(submission));
+  EXPECT_THAT(submission_json(submission), HasSubstr(R"("cuda-graphs":true)"));
+  EXPECT_THAT(parse_submissions(R"({"runner_options": {"cuda-graphs": 1}})").error().message,
+              HasSubstr("'runner_options.cuda-graphs' has to be true or false"));
 }
 
 TEST(Submission, ComesAsManyAsScalesTimesRepeats) {
