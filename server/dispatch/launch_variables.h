@@ -19,6 +19,7 @@ inline constexpr std::string_view kNodeCountVariable = "NUM_NODES";
 
 // Field of a submission -> where its value came from, in words.
 using Origins = std::map<std::string, std::string, std::less<>>;
+inline constexpr std::string_view kOfDocument = "the document's default";
 
 // Takes the variables out of `environment` that mean a field of `submission`, and sets the fields
 // that are not set yet. `where` names the source: "--env", "the shell". An error names the

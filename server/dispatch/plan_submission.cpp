@@ -38,7 +38,6 @@ constexpr std::size_t kAccountBytesMax = 64;  // twice in a file's name, which h
 constexpr std::string_view kTimeLimit = "00:35:00";
 
 constexpr std::string_view kOfCluster = "the cluster's configuration";
-constexpr std::string_view kOfDocument = "the document's default";
 constexpr std::string_view kUsualDtype = "bf16";  // and llmb-step-runner's, where no document says
 
 template <typename Names>
@@ -227,6 +226,12 @@ class Planner {
       return fail(fmt::format("the precision is missing (--dtype, DTYPE), which {} requires: {}",
                               row->document, listed(row->dtypes)));
     }
+    if (wanted().launcher == "recipe" && row->dtypes.size() > 1) {
+      return fail(
+          "the precision is missing (--dtype, DTYPE): the documents state no default, and that of "
+          "launch.sh is not known here; there are: " +
+          listed(row->dtypes));
+    }
     const bool has_usual =
         std::find(row->dtypes.begin(), row->dtypes.end(), kUsualDtype) != row->dtypes.end();
     default_to(wanted().dtype, "dtype", has_usual ? kUsualDtype : row->dtypes.front(),
@@ -283,10 +288,7 @@ class Planner {
     }
     if (wanted().profile) {
       default_to(wanted().profile_ranks, "profile_ranks", defaults_->profile_ranks, kOfDocument);
-      if (!is_rank_list(wanted().profile_ranks)) {
-        return fail(fmt::format("profile_ranks {} has to be 'all' or a list like 0-8 or 0,4,8-11",
-                                in_quotes(wanted().profile_ranks)));
-      }
+      return check_profile_ranks(wanted(), origins_);
     }
     return {};
   }
@@ -346,11 +348,9 @@ class Planner {
     if (wanted().backend == "cpu" && !wanted().proxy) {
       return fail(fmt::format(
           "the backend 'cpu' trains proxies, and a whole {} of {} is none: say --proxy, and make "
-          "it "
-          "smaller, for example with --set num-layers=2 --set hidden-size=64; or name a runner "
-          "with "
-          "the backend 'cuda' ('runner' in the configuration), or start the installed recipe: "
-          "--launcher recipe",
+          "it smaller, for example with --set num-layers=2 --set hidden-size=64; or name a runner "
+          "with the backend 'cuda' ('runner' in the configuration), or start the installed "
+          "recipe: --launcher recipe",
           wanted().workload, wanted().model_size));
     }
     return {};

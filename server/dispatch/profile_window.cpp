@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "parser/foundation/parse_number.h"
 #include "server/dispatch/run_steps.h"
+#include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
 namespace {
@@ -19,6 +25,17 @@ const char* default_of(const Submission& wanted, const DocumentWords& words) {
 std::string origin_of(const char* field, const Origins& origins) {
   const auto origin = origins.find(field);
   return origin == origins.end() ? "asked for" : origin->second;
+}
+
+// Of a list that is_rank_list() takes: every number in it.
+std::vector<std::string_view> numbers_in(std::string_view ranks) {
+  std::vector<std::string_view> numbers;
+  while (!ranks.empty()) {
+    const std::size_t end = std::min(ranks.find_first_of(",-"), ranks.size());
+    numbers.push_back(ranks.substr(0, end));
+    ranks.remove_prefix(std::min(end + 1, ranks.size()));
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -76,6 +93,27 @@ parser::Result<void> check_profile_window(const Submission& wanted, const Cluste
       window.step_count, window.step_count == 1 ? "" : "s", window.step_count_origin,
       window.step_count,
       wanted.launcher == "runner" ? "; --set steps=N makes the run longer" : ""));
+}
+
+parser::Result<void> check_profile_ranks(const Submission& wanted, const Origins& origins) {
+  const std::string& ranks = wanted.profile_ranks;
+  if (!is_rank_list(ranks)) {
+    return parser::fail(fmt::format(
+        "profile_ranks {} has to be 'all' or a list like 0-8 or 0,4,8-11", in_quotes(ranks)));
+  }
+  const auto origin = origins.find("profile_ranks");
+  const bool is_default = origin != origins.end() && origin->second == kOfDocument;
+  if (ranks == "all" || is_default) return {};
+  for (const std::string_view number : numbers_in(ranks)) {
+    const auto rank = parser::parse_integer(number);
+    if (rank && *rank < wanted.scale) continue;
+    return parser::fail(
+        fmt::format("profile_ranks {} ({}) names rank {}, and a job of {} GPUs has the ranks 0 to "
+                    "{}",
+                    in_quotes(ranks), origin_of("profile_ranks", origins), number, wanted.scale,
+                    wanted.scale - 1));
+  }
+  return {};
 }
 
 }  // namespace llmb::dispatch

@@ -32,4 +32,8 @@ ProfileWindow profile_window(const Submission& wanted, const ClusterSettings& se
 parser::Result<void> check_profile_window(const Submission& wanted, const ClusterSettings& settings,
                                           const Origins& origins, const DocumentWords& words);
 
+// Refuses ranks of a profiled job that are no list, or that were asked for and the job does not
+// have (a document's default may name more than a small job has).
+parser::Result<void> check_profile_ranks(const Submission& wanted, const Origins& origins);
+
 }  // namespace llmb::dispatch

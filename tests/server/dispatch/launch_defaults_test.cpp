@@ -25,6 +25,12 @@ TEST(LaunchVariables, ThatAreOptionalMayBeLeftOut) {
   const auto grok = plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}});
   ASSERT_TRUE(grok) << grok.error().message;
   EXPECT_EQ(origin_of(*grok, "dtype"), "bf16 by no document has a default: as llmb-step-runner");
+  // A launch.sh has a default of its own, which no document states.
+  Submission recipe;
+  recipe.launcher = "recipe";
+  EXPECT_THAT(plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}}, recipe).error().message,
+              AllOf(HasSubstr("the precision is missing (--dtype, DTYPE)"),
+                    HasSubstr("there are: bf16, fp8")));
   const auto maverick = plan_launch("pretrain_llama4_maverick", {{"JOB_TOTAL_GPUS", "128"}});
   ASSERT_TRUE(maverick) << maverick.error().message;
   EXPECT_EQ(origin_of(*maverick, "gpu_type"), "gb200 by the only one with a recipe at this scale");

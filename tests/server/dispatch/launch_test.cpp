@@ -225,6 +225,12 @@ TEST(Profiling, WrapsTheDocumentedRanks) {
   EXPECT_THAT(script_of(*plan_launch("pretrain_llama3.1",
                                      {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some)),
               HasSubstr("(( (r >= 0 && r <= 0) || (r >= 4 && r <= 4) || (r >= 8 && r <= 11) ))"));
+  some.profile_ranks = "0,4,8-200";
+  EXPECT_THAT(
+      plan_launch("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some)
+          .error()
+          .message,
+      HasSubstr("names rank 200, and a job of 128 GPUs has the ranks 0 to 127"));
   some.profile_ranks = "0);id";
   EXPECT_FALSE(
       plan_launch("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some));
