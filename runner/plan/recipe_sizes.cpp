@@ -20,6 +20,15 @@ std::optional<std::int64_t> stated_replicas(const parser::Recipe& recipe, bool b
   return *stated * recipe.expert_parallel.value_or(1);
 }
 
+// What a row states of sizes that were given otherwise contradicts nothing of the run.
+bool gives_pipeline(const Options& options) {
+  return options.vp || options.pp;
+}
+
+bool gives_replicas(const Options& options) {
+  return options.tp || options.pp || options.cp || options.dp;
+}
+
 void note_accumulation(const parser::Recipe& recipe, const ParallelSizes& sizes, int scale,
                        std::vector<std::string>& notes) {
   const auto batch = recipe.global_batch_size.value(scale);
@@ -32,10 +41,31 @@ void note_accumulation(const parser::Recipe& recipe, const ParallelSizes& sizes,
       recipe.gradient_accumulation, *batch, sizes.dp, recipe.micro_batch_size, passes));
 }
 
+void choose_interleaving(const parser::Recipe& recipe, const Options& options, ParallelSizes& sizes,
+                         std::vector<std::string>& notes) {
+  sizes.vp = narrow(recipe.virtual_pipeline.value_or(1));
+  if (recipe.virtual_pipeline_run) {
+    const std::string stated =
+        recipe.virtual_pipeline ? fmt::format("{}", *recipe.virtual_pipeline) : "NA";
+    if (!gives_pipeline(options)) {
+      notes.push_back(fmt::format("the row states VP {}, and the recipe runs VP {}: {}", stated,
+                                  *recipe.virtual_pipeline_run, recipe.virtual_pipeline_source));
+    }
+    sizes.vp = narrow(*recipe.virtual_pipeline_run);
+  }
+  if (sizes.vp == 1 || sizes.pp > 1) return;
+  if (!gives_pipeline(options)) {
+    notes.push_back(fmt::format(
+        "the row states VP {} with PP 1: one stage has nothing to interleave, so VP is 1",
+        sizes.vp));
+  }
+  sizes.vp = 1;
+}
+
 }  // namespace
 
 ParallelSizes recipe_sizes(const parser::Recipe& recipe, const parser::Document* document,
-                           int scale, std::vector<std::string>& notes) {
+                           int scale, const Options& options, std::vector<std::string>& notes) {
   ParallelSizes sizes;
   sizes.tp = narrow(recipe.tensor_parallel);
   sizes.pp = narrow(recipe.pipeline_parallel);
@@ -44,23 +74,11 @@ ParallelSizes recipe_sizes(const parser::Recipe& recipe, const parser::Document*
   // Megatron's default: an expert is cut as the attention is.
   const bool has_experts = recipe.expert_parallel.has_value();
   sizes.etp = narrow(recipe.expert_tensor_parallel.value_or(has_experts ? sizes.tp : 1));
-  sizes.vp = narrow(recipe.virtual_pipeline.value_or(1));
-  if (recipe.virtual_pipeline_run) {
-    const std::string stated =
-        recipe.virtual_pipeline ? fmt::format("{}", *recipe.virtual_pipeline) : "NA";
-    notes.push_back(fmt::format("the row states VP {}, and the recipe runs VP {}: {}", stated,
-                                *recipe.virtual_pipeline_run, recipe.virtual_pipeline_source));
-    sizes.vp = narrow(*recipe.virtual_pipeline_run);
-  }
-  if (sizes.vp > 1 && sizes.pp == 1) {
-    notes.push_back(fmt::format(
-        "the row states VP {} with PP 1: one stage has nothing to interleave, so VP is 1",
-        sizes.vp));
-    sizes.vp = 1;
-  }
+  choose_interleaving(recipe, options, sizes, notes);
   sizes.dp = scale / (sizes.tp * sizes.pp * sizes.cp);
   const bool beside_experts = document != nullptr && document->data_parallel_is_beside_experts;
   const auto stated = stated_replicas(recipe, beside_experts, scale);
+  if (gives_replicas(options)) return sizes;
   if (stated && *stated != sizes.dp) {
     const std::string column = recipe.data_parallel.depends_on_gpu_count
                                    ? to_string(recipe.data_parallel)
@@ -69,7 +87,9 @@ ParallelSizes recipe_sizes(const parser::Recipe& recipe, const parser::Document*
         "the row states DP {}{}, but {} GPUs leave DP {} to TP {}, PP {}, CP {}", column,
         beside_experts ? " beside EP" : "", scale, sizes.dp, sizes.tp, sizes.pp, sizes.cp));
   }
-  note_accumulation(recipe, sizes, scale, notes);
+  if (!options.micro_batch_size && !options.global_batch_size) {
+    note_accumulation(recipe, sizes, scale, notes);
+  }
   return sizes;
 }
 

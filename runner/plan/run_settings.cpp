@@ -63,10 +63,11 @@ Result<int> scale_of(const Options& options) {
   return parser::fail("on how many GPUs? Give --scale N, or JOB_TOTAL_GPUS");
 }
 
-void apply_recipe(const parser::Catalog& catalog, int scale, RunSettings& settings,
-                  ShapeOverrides& shape) {
+void apply_recipe(const parser::Catalog& catalog, int scale, const Options& options,
+                  RunSettings& settings, ShapeOverrides& shape) {
   const parser::Recipe& recipe = *settings.recipe;
-  settings.sizes = recipe_sizes(recipe, catalog.document(recipe.document), scale, settings.notes);
+  settings.sizes =
+      recipe_sizes(recipe, catalog.document(recipe.document), scale, options, settings.notes);
   settings.batch.micro_batch_size = recipe.micro_batch_size;
   settings.batch.global_batch_size =
       recipe.global_batch_size.value(scale).value_or(recipe.micro_batch_size * settings.sizes.dp);
@@ -269,7 +270,7 @@ Result<RunSettings> make_run_settings(const Options& options, const parser::Cata
   settings.recipe = choice->recipe;
   settings.documented_formula = documented_formula(catalog, workload, choice->recipe);
   ShapeOverrides shape = options.shape;
-  if (settings.recipe != nullptr) apply_recipe(catalog, *scale, settings, shape);
+  if (settings.recipe != nullptr) apply_recipe(catalog, *scale, options, settings, shape);
   auto spec = make_model_spec((*model)->shape, shape);
   if (!spec) return tl::unexpected(spec.error());
   settings.spec = std::move(*spec);

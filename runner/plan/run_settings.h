@@ -65,8 +65,8 @@ Result<RunSettings> make_run_settings(const Options& options, const parser::Cata
 std::vector<std::string> model_flags(const RunSettings& settings);
 
 // The layout that a row states, at one of its scales, with what is contradictory in it resolved
-// and told in `notes`.
+// and told in `notes`; but for what `options` give otherwise, which count instead.
 ParallelSizes recipe_sizes(const parser::Recipe& recipe, const parser::Document* document,
-                           int scale, std::vector<std::string>& notes);
+                           int scale, const Options& options, std::vector<std::string>& notes);
 
 }  // namespace llmb::runner

@@ -47,7 +47,7 @@ TEST(RecipeLayout, EveryPublishedRowMakesALayout) {
       SCOPED_TRACE(name_of(recipe, scale));
       std::vector<std::string> notes;
       const ParallelSizes sizes =
-          recipe_sizes(recipe, catalog.document(recipe.document), scale, notes);
+          recipe_sizes(recipe, catalog.document(recipe.document), scale, {}, notes);
       const auto layout = Layout::make(sizes, scale);
       ASSERT_TRUE(layout.has_value()) << layout.error().message;
 

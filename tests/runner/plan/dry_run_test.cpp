@@ -167,6 +167,21 @@ TEST(DryRun, SaysWhereCudaGraphsAreUsed) {
   EXPECT_THAT(dry_run_of(words).text, Not(HasSubstr(of_row)));
 }
 
+// The rows of Nemotron 4 340B have VP 12 in the recipe, those of Grok 1 another GA.
+TEST(DryRun, NotesOfARowWhatTheRunTakesFromIt) {
+  std::vector<std::string> nemotron = {
+      "-w",  "pretrain_nemotron4", "-s",  "340b", "--dtype", "bf16", "--scale",
+      "256", "--gpu-type",         "h100"};
+  EXPECT_THAT(dry_run_of(nemotron).text, HasSubstr("the recipe runs VP 12"));
+  nemotron.insert(nemotron.end(), {"--vp", "1"});
+  EXPECT_THAT(dry_run_of(nemotron).text, Not(HasSubstr("the recipe runs VP")));
+  std::vector<std::string> grok = {"-w",   "pretrain_grok1", "-s", "314b",       "--dtype",
+                                   "bf16", "--scale",        "8",  "--gpu-type", "h100"};
+  EXPECT_THAT(dry_run_of(grok).text, HasSubstr("the batch is kept"));
+  grok.insert(grok.end(), {"--global-batch-size", "512"});
+  EXPECT_THAT(dry_run_of(grok).text, Not(HasSubstr("the batch is kept")));
+}
+
 // nemotron4: "PROFILE_START_STEP: start profiling on this job step. Default: 20", "The job will run
 // for a total of 25 steps".
 TEST(DryRun, SaysWhichStepsAreProfiled) {
