@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "parser/foundation/parse_number.h"
 #include "server/dispatch/checkpoint_account.h"
 #include "server/dispatch/container.h"
 #include "server/dispatch/document_words.h"
@@ -150,6 +151,15 @@ std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& setti
        "the launcher 'runner' loads no tokenizer");
   note(is_runner && wanted.environment.contains("MAX_STEPS"), "MAX_STEPS",
        "the launcher 'runner' takes the number of steps from --set steps=N");
+  const auto of_slurm = plan.slurm.find("gpus-per-node");
+  const auto asked_of_node =
+      of_slurm == plan.slurm.end() ? std::nullopt : parser::parse_integer(of_slurm->second, 1);
+  if (asked_of_node && wanted.gpus_per_node && *asked_of_node > *wanted.gpus_per_node) {
+    notes.push_back(
+        fmt::format("Slurm is asked for {} GPUs of each node, and the job uses {} of them: "
+                    "GPUS_PER_NODE (--gpus-per-node) says how many nodes have",
+                    *asked_of_node, plan.ranks_per_node));
+  }
   for (std::string& text : unspoken_notes(plan, settings)) notes.push_back(std::move(text));
   return notes;
 }

@@ -36,6 +36,21 @@ TEST(LaunchVariables, ThatAreOptionalMayBeLeftOut) {
   EXPECT_EQ(origin_of(*maverick, "gpu_type"), "gb200 by the only one with a recipe at this scale");
 }
 
+// GB200's nodes have 4 GPUs in the documents: 128 are 32 nodes, whatever Slurm is asked for.
+TEST(GpusOfANode, ThatSlurmIsAskedForAreNotedWhereTheJobUsesFewer) {
+  const Environment shell = {{"JOB_TOTAL_GPUS", "128"}};
+  Submission flags;
+  flags.slurm = {{"gpus-per-node", "8"}};
+  const auto more = plan_launch("pretrain_grok1", shell, flags);
+  ASSERT_TRUE(more) << more.error().message;
+  EXPECT_EQ(more->nodes, 32);
+  EXPECT_THAT(more->notes,
+              Contains(HasSubstr("asked for 8 GPUs of each node, and the job uses 4")));
+  flags.slurm = {{"gpus-per-node", "4"}};
+  EXPECT_THAT(plan_launch("pretrain_grok1", shell, flags)->notes,
+              testing::Not(Contains(HasSubstr("GPUs of each node"))));
+}
+
 // grok1-25.05: "GPU_TYPE (default: gb200)"; only grok1-24.11, on H100, has 64, 1024 and 2048 GPUs.
 TEST(LaunchVariables, LeaveTheDefaultGpuWhereOnlyAnotherHasTheScale) {
   const auto planned_for = [](const char* scale, const char* dtype) {
