@@ -45,10 +45,13 @@ int fail(int exit_code, const std::string& message) {
   return exit_code;
 }
 
+constexpr const char* kNotWritten = "the output could not be written: what stands there is not all";
+
 int plan(const RunSettings& settings, const Catalog& catalog) {
   const auto planned = dry_run(settings, catalog);
   if (!planned) return refuse(planned.error().message);
   std::cout << planned->text;
+  if (!std::cout.flush()) return fail(kExitFailed, kNotWritten);
   return planned->refusal.empty() ? planned->exit_code : refuse(planned->refusal);
 }
 
@@ -235,6 +238,7 @@ int main(int argc, char** argv) {
   ParsedOptions parsed = options_of(std::vector<std::string>(argv + 1, argv + argc));
   if (parsed.exit_code) {
     (*parsed.exit_code == kExitOk ? std::cout : std::cerr) << parsed.text;
+    if (!std::cout.flush()) return fail(kExitFailed, kNotWritten);
     return *parsed.exit_code;
   }
   const auto place = place_from_environment(launcher_environment());

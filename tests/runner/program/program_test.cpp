@@ -243,6 +243,14 @@ TEST_F(Program, ACheckpointRestoresItsConfiguration) {
   EXPECT_THAT(text_of("err"), HasSubstr("of another model"));
 }
 
+TEST_F(Program, SaysWhereItsPlanCouldNotBeWritten) {
+  if (shell("test -c /dev/full") != 0) GTEST_SKIP() << "this machine has no /dev/full";
+  for (const std::string& words : {kTiny + " --dry-run", std::string(" --help")}) {
+    EXPECT_EQ(shell(kRunner + words + " >/dev/full"), kExitFailed) << words;
+    EXPECT_THAT(text_of("err"), HasSubstr("the output could not be written")) << words;
+  }
+}
+
 // nemotron4: "distributed checkpoint files with extension *.distcp".
 TEST_F(Program, ANemoCheckpointIsRefusedWithWhatCanBeDone) {
   ASSERT_EQ(shell("mkdir -p nemo/weights && touch nemo/weights/__0_0.distcp"), 0);
