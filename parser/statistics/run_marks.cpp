@@ -103,8 +103,8 @@ std::vector<RunMarkReason> marks_of(const RunCondition& run) {
   std::vector<RunMarkReason> marks;
   if (run.has_profiles || is_true(run.configuration, "profile_enabled")) {
     marks.push_back({RunMark::profiled,
-                     "A profiler slowed the run: its profiles lie beside the log, or its "
-                     "configuration says so."});
+                     "A profiler slowed the run: its profiles lie beside the log, or its name "
+                     "or configuration says so."});
   }
   if (is_traced(run.nccl_trace_seen, run.configuration)) {
     marks.push_back({RunMark::traced,

@@ -42,7 +42,7 @@ struct ReportedRun {
   std::int64_t step_count = 0;  // all segments, those that the facts no longer list included
   std::optional<SkippedFile> unread_config;  // its llmb-config, where that could not be read
   std::string flaw;             // of a log that was read in part: why, see LogSource::flaw()
-  bool is_profiled = false;     // profiles lie beside the log, or its configuration says so
+  bool is_profiled = false;     // profiles lie beside the log, or its name or configuration says so
   parser::Judgement judgement;  // with metrics where they were asked for
   // Over the log's own window and with every step, where that was asked for and is something else.
   std::optional<parser::Judgement> published;

@@ -18,6 +18,17 @@ std::vector<RunMarkReason> marks_with(const DerivedMetrics& metrics) {
   return marks_of({.summary = summary, .configuration = configuration, .metrics = &metrics});
 }
 
+TEST(RunMarks, SayWhereAProfilerIsToldOf) {
+  RunSummary summary;
+  summary.status = RunStatus::complete;
+  RunConfiguration configuration;
+  configuration.set("profile_enabled", "true", ConfigSource::experiment_name);
+  const auto marks = marks_of({.summary = summary, .configuration = configuration});
+  ASSERT_FALSE(marks.empty());
+  EXPECT_EQ(marks.front().mark, RunMark::profiled);
+  EXPECT_NE(marks.front().reason.find("its name or configuration says so"), std::string::npos);
+}
+
 TEST(RunMarks, MoreThanTheGpuCanDoIsImplausible) {
   DerivedMetrics logged;
   logged.mfu_tflops_per_gpu.value = 1.072;
