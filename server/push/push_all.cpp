@@ -10,7 +10,9 @@ std::string logs_text(std::int64_t count) {
 
 std::string lacking_text(const PushStatus& status) {
   if (status.logs_pending > 0) return logs_text(status.logs_pending);
-  return status.lacks_text ? "text of logs" : "nothing but this agent's leave";
+  if (status.lacks_text) return "text of logs";
+  if (status.logs_answered > 0) return "nothing but the word that all is there";
+  return "an unknown number of logs (the server has answered nothing)";
 }
 
 bool push_all(PushAgent& agent, std::chrono::steady_clock::duration patience,
