@@ -12,7 +12,7 @@ namespace llmb::parser {
 namespace {
 
 // What changes nothing of the work of a step: no table of recipes states it.
-constexpr std::array<std::string_view, 59> kOfNoRow = {
+constexpr std::array<std::string_view, 60> kOfNoRow = {
     // How long a run trains, from which seed
     "steps",
     "max_steps",
@@ -68,6 +68,8 @@ constexpr std::array<std::string_view, 59> kOfNoRow = {
     "checkpoint_every_n_steps",
     // The same operations in fewer calls; llmb-config says it as `cuda_graphs`, too
     "cuda_graphs",
+    // The log of llmb-step-runner tells it, and the match what it makes of the published speed
+    "recompute_layers",
     // Names
     "exp_name",
     "experiment_name",

@@ -38,7 +38,8 @@ constexpr auto kRunnerOptions = std::to_array<RunnerOption>({
     {"global-batch-size"},
     {"steps"},
     {"seed"},
-    {kCudaGraphsOption, false, true},
+    {"recompute-layers", false, false, 0},
+    {kCudaGraphsOption, false, true, 0},
 });
 
 }  // namespace

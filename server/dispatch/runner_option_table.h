@@ -18,6 +18,7 @@ struct RunnerOption {
   std::string_view name;
   bool makes_proxy = false;  // it is of the model's shape
   bool is_flag = false;      // true or false: 1 or 0 in a Submission; else a whole number
+  std::int64_t value_min = 1;
 };
 
 // Null: none is called so.

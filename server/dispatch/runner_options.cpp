@@ -38,7 +38,9 @@ Result<void> check_runner_options(const Submission& wanted) {
       }
       continue;
     }
-    if (value < 1) return fail("runner option " + name + " has to be 1 or more");
+    if (value < found->value_min) {
+      return fail(fmt::format("runner option {} has to be {} or more", name, found->value_min));
+    }
     if (found->makes_proxy && !wanted.proxy) {
       return fail("runner option " + name + " makes another model: say that it is a proxy");
     }

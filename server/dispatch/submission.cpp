@@ -31,10 +31,10 @@ bool flag_of(const OrderedJson& value, const std::string& key) {
   return value.get<bool>();
 }
 
-std::int64_t count_of(const OrderedJson& value, const std::string& key) {
-  if (!value.is_number_integer() || value.get<std::int64_t>() < 1 ||
+std::int64_t count_of(const OrderedJson& value, const std::string& key, std::int64_t min = 1) {
+  if (!value.is_number_integer() || value.get<std::int64_t>() < min ||
       value.get<std::int64_t>() > 10'000'000) {
-    throw BadField{"'" + key + "' has to be a whole number from 1 to 10000000"};
+    throw BadField{fmt::format("'{}' has to be a whole number from {} to 10000000", key, min)};
   }
   return value.get<std::int64_t>();
 }
@@ -42,7 +42,8 @@ std::int64_t count_of(const OrderedJson& value, const std::string& key) {
 std::int64_t count_or_flag_of(const OrderedJson& value, const std::string& name) {
   const std::string key = "runner_options." + name;
   if (is_runner_flag(name)) return flag_of(value, key) ? 1 : 0;
-  return count_of(value, key);
+  const RunnerOption* const known = runner_option(name);
+  return count_of(value, key, known == nullptr ? 1 : known->value_min);
 }
 
 void require_object(const OrderedJson& value, const std::string& key) {

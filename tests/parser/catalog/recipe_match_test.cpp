@@ -109,7 +109,7 @@ TEST(RecipeMatch, OfAModelThatWasChangedIsNone) {
   for (const char* const of_no_row :
        {"max_steps: 50, seed: 3", "save_interval: 100, log_every_n_steps: 1, exp_name: mine",
         "tokenizer: {tokenizer_path: elsewhere}", "dtype: BF16, num_gpus: 256",
-        "num_layers: '64.0'", "cuda-graphs: 'true'"}) {
+        "num_layers: '64.0'", "cuda-graphs: 'true'", "recompute-layers: '0'"}) {
     const auto found = with(of_no_row);
     EXPECT_EQ(found.outcome, MatchOutcome::matched) << of_no_row << ": " << found.reason;
   }

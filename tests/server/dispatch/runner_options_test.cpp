@@ -69,6 +69,10 @@ TEST(CudaGraphs, OfTheRunnerAreThoseThatItIsAskedFor) {
   EXPECT_THAT(config_of(*with), HasSubstr("  cuda_graphs: true\n"));
   EXPECT_THAT(config_of(*with), HasSubstr("cuda-graphs: 'true'\n"));
   EXPECT_THAT(with->program_arguments, Contains("--cuda-graphs=true"));
+  flags.runner_options = {{"recompute-layers", 0}};
+  const auto kept = plan_launch("pretrain_llama3.1", shell, flags);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_THAT(kept->program_arguments, Contains("--recompute-layers=0"));
   const auto config = parser::parse_llmb_config("job_config:\n  cuda_graphs: true\n");
   ASSERT_TRUE(config);
   EXPECT_EQ(config->configuration.value("cuda_graphs"), "true");

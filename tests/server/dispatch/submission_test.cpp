@@ -139,6 +139,7 @@ TEST(Submission, SurvivesItsJson) {
   submission.proxy = true;
   submission.runner_options["num-layers"] = 2;
   submission.runner_options["cuda-graphs"] = 1;
+  submission.runner_options["recompute-layers"] = 0;  // its plan's advice
   submission.environment["NCCL_DEBUG"] = "INFO";
   submission.slurm = {{"exclusive", ""}, {"nodelist", "node001,node002"}};
   submission.gpu_type = "h100";
