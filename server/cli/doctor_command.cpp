@@ -51,8 +51,9 @@ schema that this program knows; whether its pages, rows and indices agree (PRAGM
 every reference leads somewhere, and every run has the steps it says; how much room its disk has;
 which logs could not be read when ingest last tried (a warning each); how many runs an earlier
 version told whose rules have changed since (a warning); and whether each tree answers
-and can be listed (one that is not there, and of which nothing is stored, is a warning; one that is
-empty, or whose experiments/ or results/ is, though logs were read there, is a problem), and in it
+and can be listed (one that is not there, of which nothing is stored and that the command does not
+name, is a warning; one that is empty, or whose experiments/ or results/ is, though logs were read
+there, is a problem), and in it
 every folder but links, as far as three seconds go (not with --quick). What damage keeps from being
 read is not checked (not_checked in JSON), which is no word of it being well. It changes nothing,
 and a daemon may go on writing meanwhile. A thorough look reads the whole file, some seconds a

@@ -1,7 +1,9 @@
 // `llmb-report doctor`, as a user meets it: what it finds, and that it changes nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <sqlite3.h>
+#include <algorithm>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -261,6 +263,16 @@ TEST_F(Doctor, TeachesWhatItDoes) {
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_THAT(help.out, HasSubstr("Exit codes: 0 nothing is wrong"));
   EXPECT_EQ(doctor({"--no-such-option"}).exit_code, 2);
+}
+
+// What somebody asks for is to be there, as --help says.
+TEST_F(Doctor, FindsATreeThatItIsAskedForAndIsNotThereAProblem) {
+  const ProgramRun run = doctor({"--format", "json", "elsewhere"});
+  EXPECT_EQ(run.exit_code, 1) << run.out;
+  const Verdicts found = verdicts(run, "root");
+  EXPECT_EQ(std::count(found.begin(), found.end(), "problem"), 1) << run.out;
+  EXPECT_NE(run_program({"doctor", "--help"}, options_).out.find("that the command does not\nname"),
+            std::string::npos);
 }
 
 }  // namespace
