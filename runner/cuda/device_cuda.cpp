@@ -47,7 +47,7 @@ DeviceInfo choose_device(int local_rank) {
   const int index = device_for(local_rank, count_devices());
   check(cudaSetDevice(index), fmt::format("work on device {}", index));
   check(cudaFree(nullptr), fmt::format("open device {}", index));  // makes its context now
-  const DeviceInfo device = info_of(index);
+  DeviceInfo device = info_of(index);
   require_kernels_for(device);
   return device;
 }

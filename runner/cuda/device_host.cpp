@@ -36,7 +36,7 @@ DeviceCount count_devices() {
 DeviceInfo choose_device(int local_rank) {
   const int index = device_for(local_rank, count_devices());
   set_host_device(index);
-  const DeviceInfo device = info_of(index);
+  DeviceInfo device = info_of(index);
   require_kernels_for(device);
   return device;
 }

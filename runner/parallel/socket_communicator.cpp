@@ -120,6 +120,7 @@ class SocketCommunicator final : public Communicator {
     const Bytes own = bytes_of_part(data.as_const(), 0, data.count);
     const std::vector<std::byte> all = gather_around(call, own);
     std::vector<const void*> sources;
+    sources.reserve(static_cast<std::size_t>(size()));
     for (int member = 0; member < size(); ++member) {
       sources.push_back(all.data() + static_cast<std::size_t>(member) * own.size());
     }

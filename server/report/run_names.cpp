@@ -23,6 +23,7 @@ Details details_of(const parser::ComparedRun& run) {
 // Of `alike` runs, at least two.
 std::vector<std::string> by_details(const std::vector<const parser::ComparedRun*>& alike) {
   std::vector<Details> details;
+  details.reserve(alike.size());
   for (const parser::ComparedRun* const run : alike) details.push_back(details_of(*run));
   std::vector<std::vector<std::string>> told(alike.size());
   for (std::size_t key = 0; key < std::tuple_size_v<Details>; ++key) {
@@ -34,6 +35,7 @@ std::vector<std::string> by_details(const std::vector<const parser::ComparedRun*
     }
   }
   std::vector<std::string> names;
+  names.reserve(told.size());
   for (const auto& own : told) names.push_back(fmt::format("{}", fmt::join(own, ", ")));
   return names;
 }
