@@ -38,9 +38,17 @@ bool names_a_status(std::string_view text) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"code", "exit", "rc", "returned", "status", "exited with", "exits with", "ended with",
        "finished with", "completed with"});
-  const std::size_t end = text.find_last_not_of(" =:\"'");
-  text = text.substr(0, end == std::string_view::npos ? 0 : end + 1);
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+  // Of JSON's keys "status" may be of anything.
+  constexpr auto kKeys = std::to_array<std::string_view>({"code", "exit", "rc", "returned"});
+  const auto trim = [&](std::string_view separators) {
+    const std::size_t end = text.find_last_not_of(separators);
+    text = text.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  };
+  trim(" =:");
+  const bool is_key = text.ends_with('"') || text.ends_with('\'');
+  trim("\"'");
+  const EndWords names = is_key ? EndWords(kKeys) : EndWords(kNames);
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
     if (!text.ends_with(name)) return false;
     const std::size_t begin = text.size() - name.size();
     return begin == 0 || !is_letter(text[begin - 1]);

@@ -34,7 +34,7 @@ inline constexpr std::array kSignsOfFiles = {
              R"(NCCL WARN NET/|(?:^|[ :])NET/(?:IB|OFI|Socket|UCX)\b)"),
     in_error("file_system_error", "Input/output error",
              R"((?i)error\b.*Input/output error|failed)"),
-    failure("file_system_error", " EIO ", R"(\b\w+\(.*\) (?:->|=|:) (?:-1 )?EIO \S*.*/)"),
+    failure("file_system_error", " EIO ", R"(\w\(.*\) (?:->|=|:) (?:-1 )?EIO (?:on )?/\S)"),
     in_error("file_system_error", " cannot be opened", kErrorOfFile),
     in_error("file_limit", "received 0 items of ancdata"),
     in_error("hf_authentication", "GatedRepoError"),
@@ -44,7 +44,8 @@ inline constexpr std::array kSignsOfFiles = {
     in_error("hf_authentication", "401 Client Error", R"(huggingface|hf\.co|Unauthorized for url)"),
     in_error("hf_authentication", "403 Client Error", R"(huggingface|hf\.co)"),
     in_error("hf_authentication", "Invalid user token"),
-    failure("hf_unreachable", "429 Too Many Requests", R"((?i)\b(?:given|giving|gave) up\b)"),
+    failure("hf_unreachable", "429 Too Many Requests",
+            R"((?i)\b(?:given|gave) up\b.*(?:tokenizer|config|safetensors|hugging|/resolve/))"),
     in_error("hf_unreachable", "429 Client Error", R"(huggingface|hf\.co|Too Many Requests)"),
     // Of the hub, or of a site's mirror of it.
     failure("hf_unreachable", "couldn't connect to 'http", R"(to load (?:the|this) file)"),

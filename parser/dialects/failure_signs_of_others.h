@@ -205,7 +205,8 @@ inline constexpr std::array kSignsOfOthers = {
     // Of Abseil's handler of signals, in the programs of JAX and TPUs.
     failure("segmentation_fault", "*** SIGSEGV received at time="),
     failure("segmentation_fault", "*** SIGBUS received at time="),
-    failure("task_killed", " on SIGKILL", R"((?i)\b(?:left|died|ended|exited|gone) on SIGKILL\b)"),
+    failure("task_killed", " on SIGKILL",
+            R"((?i)\b(?:rank|worker|task|process|child)\b.*\b(?:left|died|exited) on SIGKILL\b)"),
     // Of LSF: SIGTERM, which nobody explains.
     failure("task_killed", "Exited with exit code 143", R"(^Exited )"),
     failure("job_exited", "Exited with exit code ", R"(^Exited with exit code [1-9]\d*\.$)"),
@@ -270,7 +271,6 @@ inline constexpr std::array kSignsOfOthers = {
     failure("child_failed", "rimary job ", R"(rimary job +terminated normally, but \d+ process)"),
     // Ray's word about a worker, around what the worker said itself.
     failure("node_failure", "its node has died"),
-    failure("node_failure", " declared ", R"((?i)\b(?:host|node)\b.*\bdeclared (?:dead|lost)\b)"),
     failure("node_failure", "'s node has crashed"),
     by_line("A worker died or was killed", cause_of_ended_worker),
     failure("child_failed", "Worker exit type: ", R"(exit type: (?:SYSTEM_ERROR|USER_ERROR))"),

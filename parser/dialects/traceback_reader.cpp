@@ -1,6 +1,7 @@
 #include "parser/dialects/traceback_reader.h"
 
 #include <algorithm>
+#include <array>
 
 #include "parser/dialects/exception_cause.h"
 #include "parser/dialects/failure.h"
@@ -94,13 +95,18 @@ std::string_view prefix_of_head(std::string_view text) {
   return is_of_traceback ? std::string_view() : prefix;
 }
 
-// "node-a: ": one word, which may be a host's name, or "ERROR: ", a word about the traceback. Which
-// of them tells the next line alone. Empty where there is none.
+// "node-a: ": one word, which may be a host's name, or tell of the traceback: the next line shows.
+// Empty where there is none, and of words that loggers have.
 std::string_view possible_name(std::string_view text) {
   const std::size_t at = text.find(kTracebackHead);
   const std::string_view prefix = at == std::string_view::npos ? "" : text.substr(0, at);
   const bool is_one_word = prefix.size() > 2 && prefix.find(' ') == prefix.size() - 1;
-  return is_one_word && prefix.ends_with(": ") ? prefix : std::string_view();
+  if (!is_one_word || !prefix.ends_with(": ")) return {};
+  constexpr auto kNoNames =
+      std::to_array<std::string_view>({"error", "fatal", "critical", "exception", "warning", "warn",
+                                       "info", "debug", "stderr", "stdout", "root"});
+  const std::string word = lower(prefix.substr(0, prefix.size() - 2));
+  return std::ranges::find(kNoNames, word) != kNoNames.end() ? std::string_view() : prefix;
 }
 
 // Whether a line begins as `prefix`, whose digits may be others where it holds a time of day.

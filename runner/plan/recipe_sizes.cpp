@@ -21,8 +21,8 @@ std::optional<std::int64_t> stated_replicas(const parser::Recipe& recipe, bool b
 }
 
 // What a row states of sizes that were given otherwise contradicts nothing of the run.
-bool gives_pipeline(const Options& options) {
-  return options.vp || options.pp;
+bool gives_interleaving(const Options& options) {
+  return options.vp || options.pp == 1;
 }
 
 bool gives_replicas(const Options& options) {
@@ -47,14 +47,14 @@ void choose_interleaving(const parser::Recipe& recipe, const Options& options, P
   if (recipe.virtual_pipeline_run) {
     const std::string stated =
         recipe.virtual_pipeline ? fmt::format("{}", *recipe.virtual_pipeline) : "NA";
-    if (!gives_pipeline(options)) {
+    if (!gives_interleaving(options)) {
       notes.push_back(fmt::format("the row states VP {}, and the recipe runs VP {}: {}", stated,
                                   *recipe.virtual_pipeline_run, recipe.virtual_pipeline_source));
     }
     sizes.vp = narrow(*recipe.virtual_pipeline_run);
   }
   if (sizes.vp == 1 || sizes.pp > 1) return;
-  if (!gives_pipeline(options)) {
+  if (!options.vp) {
     notes.push_back(fmt::format(
         "the row states VP {} with PP 1: one stage has nothing to interleave, so VP is 1",
         sizes.vp));

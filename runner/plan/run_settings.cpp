@@ -148,8 +148,9 @@ void note_graphs_of_row(RunSettings& settings) {
   if (settings.wants_graphs || settings.recipe == nullptr) return;
   const std::string dtype(precision_name(settings.precision));
   if (!settings.recipe->has_cuda_graphs(dtype).value_or(false)) return;
-  settings.notes.emplace_back(
-      "the row has CUDA graphs, and this run has none: --cuda-graphs true asks for them");
+  const bool may_have_them = settings.backend == Backend::cuda && settings.sizes.ep == 1;
+  settings.notes.push_back(std::string("the row has CUDA graphs, and this run has none") +
+                           (may_have_them ? ": --cuda-graphs true asks for them" : ""));
 }
 
 // What makes a model fit: sharding, recomputation, offloading, chunks of logits.

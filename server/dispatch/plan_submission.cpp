@@ -288,7 +288,7 @@ class Planner {
     }
     if (wanted().profile) {
       default_to(wanted().profile_ranks, "profile_ranks", defaults_->profile_ranks, kOfDocument);
-      return check_profile_ranks(wanted(), origins_);
+      return check_profile_ranks(wanted(), origins_, defaults_->profile_ranks);
     }
     return {};
   }

@@ -95,15 +95,14 @@ parser::Result<void> check_profile_window(const Submission& wanted, const Cluste
       wanted.launcher == "runner" ? "; --set steps=N makes the run longer" : ""));
 }
 
-parser::Result<void> check_profile_ranks(const Submission& wanted, const Origins& origins) {
+parser::Result<void> check_profile_ranks(const Submission& wanted, const Origins& origins,
+                                         std::string_view documented) {
   const std::string& ranks = wanted.profile_ranks;
   if (!is_rank_list(ranks)) {
     return parser::fail(fmt::format(
         "profile_ranks {} has to be 'all' or a list like 0-8 or 0,4,8-11", in_quotes(ranks)));
   }
-  const auto origin = origins.find("profile_ranks");
-  const bool is_default = origin != origins.end() && origin->second == kOfDocument;
-  if (ranks == "all" || is_default) return {};
+  if (ranks == "all" || ranks == documented) return {};
   for (const std::string_view number : numbers_in(ranks)) {
     const auto rank = parser::parse_integer(number);
     if (rank && *rank < wanted.scale) continue;

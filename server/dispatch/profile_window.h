@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "parser/result.h"
 #include "server/dispatch/cluster_settings.h"
@@ -32,8 +33,10 @@ ProfileWindow profile_window(const Submission& wanted, const ClusterSettings& se
 parser::Result<void> check_profile_window(const Submission& wanted, const ClusterSettings& settings,
                                           const Origins& origins, const DocumentWords& words);
 
-// Refuses ranks of a profiled job that are no list, or that were asked for and the job does not
-// have (a document's default may name more than a small job has).
-parser::Result<void> check_profile_ranks(const Submission& wanted, const Origins& origins);
+// Refuses ranks of a profiled job that are no list, or that the job does not have. Those that its
+// document has as a default (`documented`) may be more than a small job has; whoever plans a job
+// once more, to send it, finds them filled in.
+parser::Result<void> check_profile_ranks(const Submission& wanted, const Origins& origins,
+                                         std::string_view documented);
 
 }  // namespace llmb::dispatch

@@ -12,7 +12,7 @@ std::string lacking_text(const PushStatus& status) {
   if (status.logs_pending > 0) return logs_text(status.logs_pending);
   if (status.lacks_text) return "text of logs";
   if (status.logs_answered > 0) return "nothing but the word that all is there";
-  return "an unknown number of logs (the server has answered nothing)";
+  return "an unknown number of logs (the server has not said which it has)";
 }
 
 bool push_all(PushAgent& agent, std::chrono::steady_clock::duration patience,

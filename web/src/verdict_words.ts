@@ -115,7 +115,8 @@ const isShown = (drift: Drift | undefined): drift is NonNullable<Drift> =>
 // A side that moves by more than the margin is none that anything is equivalent to.
 function sideMoves({ side_drifts: sides, equivalence }: MetricComparison): boolean {
   const margin = equivalence?.margin ?? 0;
-  const moves = (drift: Drift | undefined) => isShown(drift) && Math.abs(drift.change ?? 0) > margin;
+  const moves = (drift: Drift | undefined) =>
+    isShown(drift) && Math.abs(drift.change ?? 0) > margin;
   return moves(sides?.baseline) || moves(sides?.other);
 }
 

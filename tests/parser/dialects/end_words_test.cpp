@@ -23,6 +23,7 @@ TEST(GoodEnd, IsToldByWordsOfSuccessAndByAStatusOf0) {
         "training has not finished", "training failed, cleanup done", "done with setup ...",
         "[WARNING] training finished without a checkpoint", "job killed, exit code 0",
         "run finished with 1", "training done, rc=143", R"({"event":"launcher","rc":1})",
+        R"({"step":9,"status":0,"loss":2.1})",
         "sagemaker_pytorch_container.training INFO     Training container on algo-4 done",
         "sagemaker-training-toolkit INFO     MPI process finished.", ""}) {
     EXPECT_FALSE(tells_of_a_good_end(line)) << line;

@@ -33,10 +33,13 @@ TEST(OwnWords, TellACauseByWhatStandardsName) {
       {"pull given up: x/tokenizer.json: upstream says 429 Too Many Requests (7 of 7)",
        "hf_unreachable"},
       {"429 Too Many Requests, trying again in 8 s", "none"},
+      {"wandb: 429 Too Many Requests, gave up uploading metrics; training continues", "none"},
+      {"pread(fd) -> EIO retry 1/5", "none"},
+      {"old replica exited on SIGKILL after drain", "none"},
+      {"preflight: no Driver/library version mismatch", "none"},
       {"osprey.io.Lost: pwrite(fd=31, 16777216, 9193914368) -> EIO on /mnt/k/7650/r5.bin",
        "file_system_error"},
       {"worker 7 (pid 7714 on n4) left on SIGKILL, nobody here sent it", "task_killed"},
-      {"lease: host b17 missed 6 of 6 heartbeats, declared dead", "node_failure"},
       {"UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):",
        "peer_lost"}};
   for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;

@@ -236,6 +236,19 @@ TEST(Profiling, WrapsTheDocumentedRanks) {
       plan_launch("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some));
 }
 
+// As it is planned once more when it is sent, with all that was chosen filled in.
+TEST(Profiling, OfADocumentsRanksIsPlannedAsOftenAsOneLikes) {
+  Submission wanted;
+  wanted.proxy = true;
+  wanted.profile = true;
+  const Environment variables = {{"DTYPE", "bf16"}, {"MODEL_SIZE", "15b"}, {"JOB_TOTAL_GPUS", "2"}};
+  const auto planned = plan_launch("pretrain_nemotron4", variables, wanted);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(planned->submission.profile_ranks, "0-8");
+  const auto again = plan_launch("pretrain_nemotron4", variables, planned->submission);
+  EXPECT_TRUE(again) << again.error().message;
+}
+
 // The ranks that are not profiled end minutes before the reports of the others are written.
 TEST(Profiling, LeavesTheProfilerTimeToWriteItsReport) {
   const Environment variables = {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}};

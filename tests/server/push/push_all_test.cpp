@@ -8,7 +8,8 @@ namespace {
 
 TEST(PushAll, SaysWhatTheServerLacks) {
   PushStatus status;
-  EXPECT_EQ(lacking_text(status), "an unknown number of logs (the server has answered nothing)");
+  EXPECT_EQ(lacking_text(status),
+            "an unknown number of logs (the server has not said which it has)");
   status.logs_answered = 3;
   EXPECT_EQ(lacking_text(status), "nothing but the word that all is there");
   status.lacks_text = true;
