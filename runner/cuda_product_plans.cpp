@@ -190,17 +190,6 @@ std::string choose_plans(const Options& options, const RunSettings& settings, Lo
   return engine.plan_count() > 0 || !kept.experts.empty() ? plans() : "";
 }
 
-// Rank 0's plans become everybody's.
-void tell_all(World& world, std::string& plans) {
-  const auto everybody = world.make_group_of_all("product_plans");
-  std::vector<std::int64_t> size{std::ssize(plans)};
-  everybody->broadcast(size, 0, "product_plans.size");
-  plans.resize(static_cast<std::size_t>(size.front()));
-  if (!plans.empty()) {
-    everybody->broadcast(std::as_writable_bytes(std::span(plans)), 0, "product_plans.plans");
-  }
-}
-
 }  // namespace
 
 cuda::ProductNumbers product_numbers(Precision precision) {
@@ -215,7 +204,10 @@ ProductPlans agree_on_product_plans(World& world, const Options& options,
   if (options.tune_seconds == 0 && options.product_plans_path.empty()) return agreed;
   const bool is_alone = world.size() == 1 || settings.rank_slice;
   if (is_alone || world.rank() == 0) agreed.json = choose_plans(options, settings, log);
-  if (!is_alone) tell_all(world, agreed.json);
+  if (!is_alone) {
+    agreed.json = broadcast_text(*world.make_group_of_all("product_plans"), std::move(agreed.json),
+                                 0, "product_plans");
+  }
   const std::vector<LinearShape> experts = lone_expert_shapes(settings);
   if (!experts.empty() && !options.expert_counts) {
     const std::string key = cuda::expert_key(experts, product_numbers(settings.precision));

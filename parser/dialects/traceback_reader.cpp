@@ -420,7 +420,7 @@ void TracebackReader::read(const Record& record, std::string_view raw,
   std::erase_if(printers_, [](const Printer& one) { return !one.traceback.is_open(); });
   std::string_view text = without_collector_prefix(record.text);
   const std::uint64_t labels = hash_of_labels(raw, text);
-  add_possible_printer(labels, record);
+  add_possible_printer(labels, text, record.offset);
   Printer* printer = find_printer(labels, text);
   if (printer == nullptr) {
     const std::string_view prefix = prefix_of_head(text);
@@ -465,15 +465,15 @@ TracebackReader::Printer& TracebackReader::add_printer(std::uint64_t labels,
   return printers_.back();
 }
 
-void TracebackReader::add_possible_printer(std::uint64_t labels, const Record& head) {
-  std::string_view text = without_collector_prefix(head.text);
+void TracebackReader::add_possible_printer(std::uint64_t labels, std::string_view text,
+                                           std::uint64_t offset) {
   const std::string_view name = possible_name(text);
   if (name.empty()) return;
   const Printer* const known = find_printer(labels, text);
   if (known != nullptr && known->prefix == name) return;
-  add_printer(labels, name).traceback.begin(text, head.offset);
+  add_printer(labels, name).traceback.begin(text, offset);
   // A word about the traceback: the lines that follow are nobody's, or those of whom is known.
-  if (known == nullptr) add_printer(labels, {}).traceback.begin(text, head.offset);
+  if (known == nullptr) add_printer(labels, {}).traceback.begin(text, offset);
 }
 
 void TracebackReader::save(StateWriter& state) const {

@@ -110,7 +110,7 @@ class TracebackReader {
   Printer* find_printer(std::uint64_t labels, std::string_view& text);
   Printer& add_printer(std::uint64_t labels, std::string_view prefix);
   // Where the head stands behind a word that may be a host's name, that host.
-  void add_possible_printer(std::uint64_t labels, const Record& head);
+  void add_possible_printer(std::uint64_t labels, std::string_view text, std::uint64_t offset);
 
   int first_lines_left_ = kFirstLines;
   std::vector<Printer> printers_;  // the one that printed last is the last

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,41 +60,26 @@ SlowSteps slow_steps_of(const std::vector<ComparedRun>& runs, const ComparedGrou
   return sum;
 }
 
-std::optional<StartDrift> drift_between(const std::vector<ComparedRun>& runs,
-                                        const ComparedGroup& baseline, const ComparedGroup& other,
-                                        ComparedMetric metric, const RunNoise& noise) {
+// In the order of their starts, those of the first group as of the baseline; nothing where that
+// order is not known.
+std::optional<std::vector<StartedRun>> started_runs(
+    const std::vector<ComparedRun>& runs, std::initializer_list<const ComparedGroup*> groups,
+    ComparedMetric metric) {
   std::vector<RunStart> starts;
   std::vector<StartedRun> locations;
-  for (const ComparedGroup* const group : {&baseline, &other}) {
+  for (const ComparedGroup* const group : groups) {
     for (const std::size_t index : group->runs) {
       const auto location = log_location_of(runs[index], metric);
       if (!location) continue;
       starts.push_back(start_of(runs[index]));
-      locations.push_back({*location, group == &other});
+      locations.push_back({*location, group != *groups.begin()});
     }
   }
   const auto order = order_of(starts);
   if (!order) return std::nullopt;
   std::vector<StartedRun> ordered;
   for (const std::size_t i : *order) ordered.push_back(locations[i]);
-  return start_drift(ordered, noise);
-}
-
-std::optional<SideDrift> drift_of(const std::vector<ComparedRun>& runs, const ComparedGroup& group,
-                                  ComparedMetric metric, const RunNoise& noise) {
-  std::vector<RunStart> starts;
-  std::vector<double> locations;
-  for (const std::size_t index : group.runs) {
-    const auto location = log_location_of(runs[index], metric);
-    if (!location) continue;
-    starts.push_back(start_of(runs[index]));
-    locations.push_back(*location);
-  }
-  const auto order = order_of(starts);
-  if (!order) return std::nullopt;
-  std::vector<double> ordered;
-  for (const std::size_t i : *order) ordered.push_back(locations[i]);
-  return side_drift(ordered, noise);
+  return ordered;
 }
 
 const Obstacle* obstacle_of(const std::vector<Obstacle>& obstacles, ComparedMetric metric) {
@@ -126,9 +112,15 @@ MetricComparison test_metric(const std::vector<ComparedRun>& runs, const Compare
   result.mean_ratio = second.mean / first.mean;
   result.baseline_slow_steps = slow_steps_of(runs, baseline);
   result.other_slow_steps = slow_steps_of(runs, other);
-  result.drift = drift_between(runs, baseline, other, metric, noise);
-  result.side_drifts = {drift_of(runs, baseline, metric, noise),
-                        drift_of(runs, other, metric, noise)};
+  if (const auto all = started_runs(runs, {&baseline, &other}, metric)) {
+    result.drift = start_drift(*all, noise);
+  }
+  for (const std::size_t side : {0, 1}) {
+    const ComparedGroup* const group = side == 0 ? &baseline : &other;
+    if (const auto own = started_runs(runs, {group}, metric)) {
+      result.side_drifts.at(side) = side_drift(*own, noise);
+    }
+  }
   comparison.test = result;
   return comparison;
 }
@@ -196,15 +188,15 @@ std::string slow_steps_text(const MetricTest& result) {
                      text(baseline));
 }
 
-// " The runs of the baseline drift by …": of the sides, where they do not drift alike; of all runs
-// else, in the order of all starts.
+// " The runs of the baseline drift by …": of the sides, where they do not drift alike or the order
+// of all starts is not known; of all runs else.
 std::string drift_text(const MetricTest& result) {
   const auto& [baseline, other] = result.side_drifts;
   const bool are_alike =
       is_shown(baseline) == is_shown(other) &&
       (!is_shown(baseline) || (baseline->change_per_run < 0) == (other->change_per_run < 0));
   std::string text;
-  if (!are_alike) {
+  if (!are_alike || !result.drift) {
     for (const auto* const drift : {&baseline, &other}) {
       if (!is_shown(*drift)) continue;
       text += fmt::format(" The runs of {} drift by {} from one start to the next, {} in all ({}).",
@@ -212,9 +204,12 @@ std::string drift_text(const MetricTest& result) {
                           signed_percent(1 + (*drift)->change_per_run),
                           signed_percent(1 + (*drift)->change), p_text((*drift)->p_value));
     }
+    if (!text.empty() && result.drift && result.drift->is_separate) {
+      text += " One side was started after the other: the difference may be the drift's.";
+    }
     return text;
   }
-  if (!result.drift || result.drift->p_value >= 1 - kConfidence) return text;
+  if (result.drift->p_value >= 1 - kConfidence) return text;
   return fmt::format(" The runs drift by {} from one start to the next ({}){}.",
                      signed_percent(1 + result.drift->change_per_run),
                      p_text(result.drift->p_value),

@@ -46,6 +46,14 @@ ModeratedTest with_more_runs(ModeratedTest test, std::int64_t more) {
   return test;
 }
 
+// Of a regression's slope, from its sums about the means: that it is none.
+double slope_p_value(double sxx, double sxy, double syy, double degrees_of_freedom,
+                     const RunNoise& noise) {
+  const double squares_left = std::max(0.0, syy - sxy * sxy / sxx);
+  const KnownVariance known = known_variance(noise, squares_left, degrees_of_freedom);
+  return student_t_two_sided_p(sxy / std::sqrt(sxx) / known.stddev, known.degrees_of_freedom);
+}
+
 }  // namespace
 
 ModeratedTest moderated_test(std::span<const double> baseline, std::span<const double> other,
@@ -132,33 +140,31 @@ std::optional<StartDrift> start_drift(std::span<const StartedRun> runs, const Ru
     if (i > 0 && runs[i].is_other != runs[i - 1].is_other) ++changes;
   }
   if (sxx <= 0) return std::nullopt;
-  const double slope = sxy / sxx;
-  const KnownVariance known = known_variance(noise, std::max(0.0, syy - slope * sxy), count - 3);
   StartDrift drift;
-  drift.change_per_run = std::expm1(slope);
-  drift.p_value =
-      student_t_two_sided_p(slope * std::sqrt(sxx) / known.stddev, known.degrees_of_freedom);
+  drift.change_per_run = std::expm1(sxy / sxx);
+  drift.p_value = slope_p_value(sxx, sxy, syy, count - 3, noise);
   drift.is_separate = changes == 1;
   return drift;
 }
 
-std::optional<SideDrift> side_drift(std::span<const double> log_locations, const RunNoise& noise) {
-  if (log_locations.size() < 3) return std::nullopt;
-  const auto count = static_cast<double>(log_locations.size());
-  const double mean = mean_of(log_locations);
+std::optional<SideDrift> side_drift(std::span<const StartedRun> runs, const RunNoise& noise) {
+  if (runs.size() < 3) return std::nullopt;
+  const auto count = static_cast<double>(runs.size());
+  double mean = 0;
+  for (const StartedRun& run : runs) mean += run.log_location / count;
   double sxx = 0;
   double sxy = 0;
-  for (std::size_t i = 0; i < log_locations.size(); ++i) {
+  double syy = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
     const double x = static_cast<double>(i) - (count - 1) / 2;
+    const double y = runs[i].log_location - mean;
     sxx += x * x;
-    sxy += x * (log_locations[i] - mean);
+    sxy += x * y;
+    syy += y * y;
   }
   const double slope = sxy / sxx;
-  const double squares = std::max(0.0, squares_within(log_locations) - slope * sxy);
-  const KnownVariance known = known_variance(noise, squares, count - 2);
-  const double t = slope * std::sqrt(sxx) / known.stddev;
   return SideDrift{std::expm1(slope), std::expm1(slope * (count - 1)),
-                   student_t_two_sided_p(t, known.degrees_of_freedom)};
+                   slope_p_value(sxx, sxy, syy, count - 2, noise)};
 }
 
 }  // namespace llmb::parser

@@ -75,6 +75,6 @@ struct SideDrift {
   double p_value = 1;
 };
 // In the order of their starts. Nothing for fewer than three.
-std::optional<SideDrift> side_drift(std::span<const double> log_locations, const RunNoise& noise);
+std::optional<SideDrift> side_drift(std::span<const StartedRun> runs, const RunNoise& noise);
 
 }  // namespace llmb::parser

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -141,16 +142,18 @@ class Grouping {
 };
 
 // The sides stand in the order in which they were named, whichever run comes first.
+std::vector<std::size_t> by_side(std::vector<std::size_t> order, const ComparisonOptions& options) {
+  if (!options.sides.empty()) {
+    std::ranges::stable_sort(order, {}, [&](std::size_t run) { return options.sides[run]; });
+  }
+  return order;
+}
+
 std::vector<std::size_t> order_of(const std::vector<ComparedRun>& runs,
                                   const ComparisonOptions& options) {
   std::vector<std::size_t> order(runs.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  if (!options.sides.empty()) {
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return options.sides[a] < options.sides[b];
-    });
-  }
-  return order;
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return by_side(std::move(order), options);
 }
 
 // Whether a run is left out for how it was launched, which a copy of its log elsewhere does not
@@ -168,12 +171,8 @@ bool is_left_out_as_launched(const RunStanding& standing) {
 void leave_out_copies(const std::vector<ComparedRun>& runs, const ComparisonOptions& options,
                       RunComparison& result) {
   RunCopies copies;
-  std::vector<std::size_t> order = counting_order(stated_counts_of(runs));
-  if (!options.sides.empty()) {
-    std::ranges::stable_sort(order, {}, [&](std::size_t run) { return options.sides[run]; });
-  }
   const std::vector<std::size_t> originals = originals_of(runs);
-  for (const std::size_t i : order) {
+  for (const std::size_t i : by_side(counting_order(stated_counts_of(runs)), options)) {
     std::string& exclusion = result.runs[i].exclusion;
     if (!exclusion.empty()) continue;
     if (originals[i] != i && is_left_out_as_launched(result.runs[originals[i]])) {

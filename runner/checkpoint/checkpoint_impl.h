@@ -126,15 +126,6 @@ inline void point_latest_to(const fs::path& path, const std::string& name) {
   rename_durably(next, path / "latest");
 }
 
-// What rank 0 has to say, on every rank.
-inline std::string of_the_first_rank(Communicator& world, std::string text) {
-  std::vector<std::int64_t> size = {static_cast<std::int64_t>(text.size())};
-  world.broadcast(size, 0, "checkpoint.text_size");
-  text.resize(static_cast<std::size_t>(size[0]));
-  world.broadcast(std::as_writable_bytes(std::span(text)), 0, "checkpoint.text");
-  return text;
-}
-
 inline void check_shape(const ShardPiece& piece, const Parameter& parameter) {
   if (piece.shape == parameter.shape) return;
   const auto text = [](const std::vector<std::int64_t>& shape) {
@@ -237,7 +228,7 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& path,
   reached("shard written");
   std::vector<std::int64_t> all_bytes(static_cast<std::size_t>(world.size()));
   world.all_gather(bytes, all_bytes, "checkpoint.written");
-  std::vector<std::byte> name(64);
+  std::string name;
   if (leads) {
     Manifest manifest;
     manifest.completed_steps = completed_steps;
@@ -253,18 +244,15 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& path,
     write_manifest(directory / "manifest.json", manifest);
     reached("manifest written");
     sync_directory(directory);
-    const std::string final_name = detail::free_name(path, completed_steps);
-    rename_durably(directory, path / final_name);
+    name = detail::free_name(path, completed_steps);
+    rename_durably(directory, path / name);
     reached("renamed");
-    detail::point_latest_to(path, final_name);
+    detail::point_latest_to(path, name);
     reached("latest written");
-    detail::remove_superseded(path, final_name, completed_steps);
+    detail::remove_superseded(path, name, completed_steps);
     reached("end");
-    std::transform(final_name.begin(), final_name.end(), name.begin(),
-                   [](char c) { return static_cast<std::byte>(c); });
   }
-  world.broadcast(name, 0, "checkpoint.saved");
-  return path / reinterpret_cast<const char*>(name.data());
+  return path / broadcast_text(world, name, 0, "checkpoint.saved");
 }
 
 template <typename Backend>
@@ -273,10 +261,10 @@ std::int64_t load_checkpoint(const std::filesystem::path& path, RankTrainer<Back
   Communicator& world = trainer.groups().host();
   const bool leads = world.rank() == 0;
   const std::filesystem::path directory =
-      detail::of_the_first_rank(world, leads ? newest_checkpoint(path).string() : "");
+      broadcast_text(world, leads ? newest_checkpoint(path).string() : "", 0, "checkpoint.newest");
   const std::filesystem::path file = directory / "manifest.json";
-  const Manifest manifest =
-      parse_manifest(file, detail::of_the_first_rank(world, leads ? read_manifest_text(file) : ""));
+  const Manifest manifest = parse_manifest(
+      file, broadcast_text(world, leads ? read_manifest_text(file) : "", 0, "checkpoint.manifest"));
   detail::load_shards(directory, manifest, trainer);
   world.barrier("checkpoint.loaded");
   trainer.optimizer().restored(manifest.update_count);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <stop_token>
 #include <utility>
 
 #include "runner/cuda/device_error.h"
@@ -185,35 +186,6 @@ void WatchedCommunicator::destroy() {
   nccl().ncclCommDestroy(comm_);
 }
 
-// Turns to the last resort where its scope has not ended in time.
-class Watchdog::Countdown {
- public:
-  using Words = std::function<std::string(std::chrono::duration<double> waited)>;
-
-  Countdown(LastResort last_resort, Words words)
-      : thread_([this, last_resort = std::move(last_resort), words = std::move(words)] {
-          std::unique_lock lock(mutex_);
-          if (over_.wait_for(lock, last_resort.after, [this] { return is_over_; })) return;
-          lock.unlock();
-          last_resort.act(words(last_resort.after));
-        }) {}
-  ~Countdown() {
-    {
-      const std::lock_guard lock(mutex_);
-      is_over_ = true;
-    }
-    over_.notify_all();
-  }
-  Countdown(const Countdown&) = delete;
-  Countdown& operator=(const Countdown&) = delete;
-
- private:
-  std::mutex mutex_;
-  std::condition_variable over_;
-  bool is_over_ = false;
-  std::jthread thread_;  // the last: it uses the others
-};
-
 Watchdog& Watchdog::of_this_process() {
   static Watchdog one;
   return one;
@@ -261,9 +233,15 @@ void Watchdog::end_all(const std::string& group, const std::string& reason) {
   const std::string of_another = fmt::format("{}: {}", group, reason);
   std::atomic<std::size_t> left = standing.size();
   // From here on: a call of CUDA's that hangs keeps a communicator from being marked, too.
-  const Countdown countdown(last_resort(), [&](std::chrono::duration<double> waited) {
-    return fmt::format("NCCL has not ended {} of {} communicators within {:.1f} s, for {}",
-                       left.load(), standing.size(), waited.count(), of_another);
+  const std::jthread countdown([&, resort = last_resort()](const std::stop_token& over) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any never;
+    never.wait_for(lock, over, resort.after, [] { return false; });
+    if (over.stop_requested()) return;
+    const std::chrono::duration<double> waited = resort.after;
+    resort.act(fmt::format("NCCL has not ended {} of {} communicators within {:.1f} s, for {}",
+                           left.load(), standing.size(), waited.count(), of_another));
   });
   Communicators ended;
   for (const auto& one : standing) {

@@ -136,7 +136,6 @@ class Watchdog {
   using Communicators = std::vector<std::shared_ptr<WatchedCommunicator>>;
 
   Watchdog();
-  class Countdown;
   static void end_process(const std::string& what);
   void run();
   LastResort last_resort();

@@ -243,4 +243,12 @@ std::unique_ptr<Communicator> World::make_group_of_all(const std::string& name) 
   return make_group(name, ranks);
 }
 
+std::string broadcast_text(Communicator& group, std::string text, int root, CallTag tag) {
+  std::vector<std::int64_t> size = {std::ssize(text)};
+  group.broadcast(size, root, tag);
+  text.resize(static_cast<std::size_t>(size.front()));
+  if (!text.empty()) group.broadcast(std::as_writable_bytes(std::span(text)), root, tag);
+  return text;
+}
+
 }  // namespace llmb::runner

@@ -289,6 +289,9 @@ class Communicator {
   std::map<std::string, std::deque<std::optional<IncomingMessage>>, std::less<>> expected_;
 };
 
+// What member `root` has to say, on every member.
+std::string broadcast_text(Communicator& group, std::string text, int root, CallTag tag);
+
 // All ranks of a run as one of them sees them: hands out communicators. Every member of a group
 // makes the group's communicator with the same name and the same ranks, once.
 class World {

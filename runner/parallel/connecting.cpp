@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <thread>
 
 namespace llmb::runner {
 namespace {
@@ -89,7 +88,7 @@ Socket connect_to(const Endpoint& endpoint, Deadline deadline, const Caller& cal
     }
     const milliseconds own_pause =
         std::min(left(), pause + pause * (caller.rank % kSpread) / kSpread);
-    steps.pause ? steps.pause(own_pause) : std::this_thread::sleep_for(own_pause);
+    steps.pause(own_pause);
     pause = std::min(2 * pause, kPauseMax);
   }
 }

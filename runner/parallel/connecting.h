@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runner/parallel/address.h"
@@ -24,7 +25,9 @@ struct ConnectingSteps {
   std::function<int(const SocketAddress&, std::chrono::milliseconds, Socket&)> connect_once =
       runner::connect_once;
   std::function<Deadline()> now = std::chrono::steady_clock::now;
-  std::function<void(std::chrono::milliseconds)> pause;  // null: sleeps
+  std::function<void(std::chrono::milliseconds)> pause = [](std::chrono::milliseconds time) {
+    std::this_thread::sleep_for(time);
+  };
 };
 
 // Tries until somebody listens there, or the deadline passes: the error says why the last try

@@ -290,7 +290,7 @@ class Meeting {
                 [](const Greeting&) {});
   }
 
-  ProcessPlace place_;
+  const ProcessPlace place_;
   RendezvousOptions options_;
   std::chrono::milliseconds patience_;
   Deadline deadline_;

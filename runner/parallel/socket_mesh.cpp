@@ -238,9 +238,9 @@ void SocketMesh::peer_is_gone(int rank, Peer& peer) {
   const std::lock_guard lock(mutex_);
   peer.is_closed = true;
   if (!peer.said_goodbye && failure_.empty()) {
-    failure_ = fmt::format(
-        "rank {} has vanished: its connection {}{}", rank,
-        peer.error == 0 ? "closed" : "broke: ", peer.error == 0 ? "" : std::strerror(peer.error));
+    const std::string how =
+        peer.error == 0 ? "closed" : fmt::format("broke: {}", std::strerror(peer.error));
+    failure_ = fmt::format("rank {} has vanished: its connection {}", rank, how);
     is_own_failure_ = false;
   }
   changed_.notify_all();
@@ -315,12 +315,13 @@ void SocketMesh::read_all_peers() {
     const Peer* peer = peers_[static_cast<std::size_t>(rank)].get();
     if (peer != nullptr) is_watching = is_watching && add(peer->socket.descriptor(), rank);
   }
+  constexpr const char* kUnreadable = "the ranks' connections cannot be read";
+  if (!is_watching) return fail_here(kUnreadable, true);
   std::array<epoll_event, 64> events{};
   while (!is_closing_) {
-    const int count =
-        is_watching ? epoll_wait(watch.descriptor(), events.data(), events.size(), -1) : -1;
-    if (count < 0 && is_watching && errno == EINTR) continue;
-    if (count < 0) return fail_here("the ranks' connections cannot be read", true);
+    const int count = epoll_wait(watch.descriptor(), events.data(), events.size(), -1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_here(kUnreadable, true);
     for (const epoll_event& event : std::span(events).first(static_cast<std::size_t>(count))) {
       const int rank = event.data.fd;
       if (rank == rank_) continue;  // woken, to end

@@ -10,17 +10,6 @@
 
 namespace llmb::runner {
 
-std::string why_no_graphs(const RunSettings& settings) {
-  if (settings.backend != Backend::cuda) return "only CUDA has them";
-  if (!settings.spec.is_moe()) return "";
-  if (settings.sizes.ep > 1) {
-    return "experts on several ranks let the host wait in every pass, for the rows that travel";
-  }
-  if (settings.counts_experts_on_device()) return "";
-  return "the library's products of experts let the host wait in every pass, for the rows of "
-         "each";
-}
-
 bool has_graphs(const RunSettings& settings) {
   return settings.wants_graphs && why_no_graphs(settings).empty();
 }

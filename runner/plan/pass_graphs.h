@@ -9,10 +9,6 @@
 
 namespace llmb::runner {
 
-// Why none can be, in words; empty where they can: with which the answer may change, as experts'
-// products are chosen later.
-std::string why_no_graphs(const RunSettings& settings);
-
 // Asked for, and possible.
 bool has_graphs(const RunSettings& settings);
 

@@ -148,7 +148,7 @@ void note_graphs_of_row(RunSettings& settings) {
   if (settings.wants_graphs || settings.recipe == nullptr) return;
   const std::string dtype(precision_name(settings.precision));
   if (!settings.recipe->has_cuda_graphs(dtype).value_or(false)) return;
-  const bool may_have_them = settings.backend == Backend::cuda && settings.sizes.ep == 1;
+  const bool may_have_them = why_no_graphs(settings).empty();
   settings.notes.push_back(std::string("the row has CUDA graphs, and this run has none") +
                            (may_have_them ? ": --cuda-graphs true asks for them" : ""));
 }
@@ -243,6 +243,17 @@ Result<void> check(const RunSettings& settings, int scale) {
 }
 
 }  // namespace
+
+std::string why_no_graphs(const RunSettings& settings) {
+  if (settings.backend != Backend::cuda) return "only CUDA has them";
+  if (!settings.spec.is_moe()) return "";
+  if (settings.sizes.ep > 1) {
+    return "experts on several ranks let the host wait in every pass, for the rows that travel";
+  }
+  if (settings.counts_experts_on_device()) return "";
+  return "the library's products of experts let the host wait in every pass, for the rows of "
+         "each";
+}
 
 Result<RunSettings> make_run_settings(const Options& options, const parser::Catalog& catalog) {
   const auto model_size = choose_model_size(options, catalog);

@@ -59,6 +59,10 @@ struct RunSettings {
   std::int64_t micro_batches() const { return micro_batch_count(batch, sizes); }
 };
 
+// Why none can be, in words; empty where they can: with which the answer may change, as experts'
+// products are chosen later.
+std::string why_no_graphs(const RunSettings& settings);
+
 Result<RunSettings> make_run_settings(const Options& options, const parser::Catalog& catalog);
 
 // The flags that make the same model and batch again, whatever the layout: a checkpoint keeps them.

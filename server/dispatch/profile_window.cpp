@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
-#include <vector>
 
 #include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
 #include "server/dispatch/run_steps.h"
 #include "server/dispatch/text_check.h"
 
@@ -16,8 +15,8 @@ namespace {
 constexpr std::int64_t kProfiledSteps = 5;
 
 // Of a document that says nothing of profiling, they are the later ones' steps.
-const char* default_of(const Submission& wanted, const DocumentWords& words) {
-  if (words.of_profiling) return "the document's default";
+std::string_view default_of(const Submission& wanted, const DocumentWords& words) {
+  if (words.of_profiling) return kOfDocument;
   return wanted.launcher == "recipe" ? "what the later documents have"
                                      : "llmb-step-runner's default";
 }
@@ -25,17 +24,6 @@ const char* default_of(const Submission& wanted, const DocumentWords& words) {
 std::string origin_of(const char* field, const Origins& origins) {
   const auto origin = origins.find(field);
   return origin == origins.end() ? "asked for" : origin->second;
-}
-
-// Of a list that is_rank_list() takes: every number in it.
-std::vector<std::string_view> numbers_in(std::string_view ranks) {
-  std::vector<std::string_view> numbers;
-  while (!ranks.empty()) {
-    const std::size_t end = std::min(ranks.find_first_of(",-"), ranks.size());
-    numbers.push_back(ranks.substr(0, end));
-    ranks.remove_prefix(std::min(end + 1, ranks.size()));
-  }
-  return numbers;
 }
 
 }  // namespace
@@ -54,7 +42,7 @@ ProfileWindow profile_window(const Submission& wanted, const ClusterSettings& se
   const bool is_documented = is_recipe || steps.is_documented;
   window.stop_step = is_recipe ? documented : window.step_count;
   window.stop_step_origin =
-      is_documented ? default_of(wanted, words) : "the last of the job's steps";
+      is_documented ? default_of(wanted, words) : std::string_view("the last of the job's steps");
   window.start_step_origin = window.stop_step_origin;
   if (const auto& stop = wanted.profile_stop_step) {
     if (!is_recipe && *stop != window.step_count) {
@@ -103,14 +91,16 @@ parser::Result<void> check_profile_ranks(const Submission& wanted, const Origins
         "profile_ranks {} has to be 'all' or a list like 0-8 or 0,4,8-11", in_quotes(ranks)));
   }
   if (ranks == "all" || ranks == documented) return {};
-  for (const std::string_view number : numbers_in(ranks)) {
-    const auto rank = parser::parse_integer(number);
-    if (rank && *rank < wanted.scale) continue;
-    return parser::fail(
-        fmt::format("profile_ranks {} ({}) names rank {}, and a job of {} GPUs has the ranks 0 to "
-                    "{}",
-                    in_quotes(ranks), origin_of("profile_ranks", origins), number, wanted.scale,
-                    wanted.scale - 1));
+  for (const std::string_view range : parser::split(ranks, ',')) {
+    for (const std::string_view number : parser::split(range, '-')) {
+      const auto rank = parser::parse_integer(number);
+      if (rank && *rank < wanted.scale) continue;
+      return parser::fail(
+          fmt::format("profile_ranks {} ({}) names rank {}, and a job of {} GPUs has the ranks 0 "
+                      "to {}",
+                      in_quotes(ranks), origin_of("profile_ranks", origins), number, wanted.scale,
+                      wanted.scale - 1));
+    }
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include "parser/dialect.h"
 #include "parser/foundation/parse_number.h"
 #include "parser/window.h"
+#include "server/dispatch/launch_variables.h"
 
 namespace llmb::dispatch {
 namespace {
@@ -79,7 +80,7 @@ RunSteps run_steps(const Submission& wanted, const ClusterSettings& settings) {
   if (const auto steps = steps_of_recipe(wanted, settings)) return {*steps, "MAX_STEPS", false};
   if (!wanted.load_checkpoint_path.empty())
     return {1, "one step after a checkpoint is loaded", false};
-  return {documented_steps(wanted), "the document's default", true};
+  return {documented_steps(wanted), std::string(kOfDocument), true};
 }
 
 std::string why_never_complete(const Plan& plan, const ClusterSettings& settings,

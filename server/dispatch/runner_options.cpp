@@ -32,12 +32,6 @@ Result<void> check_runner_options(const Submission& wanted) {
       return fail(fmt::format("unknown runner option {}{}; known: {}", in_quotes(name),
                               parser::did_you_mean(name, names), fmt::join(names, ", ")));
     }
-    if (found->is_flag) {
-      if (value != 0 && value != 1) {
-        return fail("runner option " + name + " has to be true or false");
-      }
-      continue;
-    }
     if (value < found->value_min) {
       return fail(fmt::format("runner option {} has to be {} or more", name, found->value_min));
     }

@@ -41,8 +41,8 @@ std::int64_t count_of(const OrderedJson& value, const std::string& key, std::int
 
 std::int64_t count_or_flag_of(const OrderedJson& value, const std::string& name) {
   const std::string key = "runner_options." + name;
-  if (is_runner_flag(name)) return flag_of(value, key) ? 1 : 0;
   const RunnerOption* const known = runner_option(name);
+  if (known != nullptr && known->is_flag) return flag_of(value, key) ? 1 : 0;
   return count_of(value, key, known == nullptr ? 1 : known->value_min);
 }
 

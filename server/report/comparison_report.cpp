@@ -240,9 +240,8 @@ void add_missing_line(const ComparedSet& set, const parser::MissingSide& side,
 
 void write_comparison_table(const std::vector<ComparedSet>& sets, std::ostream& out) {
   out << "Means of runs ± the half width of their 95 % interval (Student's t on run means);\n"
-         "tests are on one value a run, never on iterations. Whether the published speed is "
-         "reached\n"
-         "is told of the geometric mean of runs, which the dashboard's board shows.\n";
+         "tests are on one value a run, never on iterations.\n"
+      << kStandingNote;
   for (const ComparedSet& set : sets) {
     out << '\n'
         << printable(set.title) << '\n'

@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "parser/foundation/text.h"
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
 #include "server/report/report.h"
@@ -265,9 +266,7 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
 Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::string>& names) {
   std::vector<std::int64_t> ids;
   for (const std::string& name : names) {
-    for (std::size_t begin = 0; begin <= name.size();) {
-      const std::size_t comma = std::min(name.find(',', begin), name.size());
-      const std::string_view part = std::string_view(name).substr(begin, comma - begin);
+    for (const std::string_view part : parser::split(name, ',')) {
       std::int64_t id = 0;
       const char* const end = part.data() + part.size();
       const auto [stop, error] = std::from_chars(part.data(), end, id);
@@ -276,7 +275,6 @@ Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::string>& n
             fmt::format("'{}' is no run id: with --db runs are named by number", part));
       }
       if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
-      begin = comma + 1;
     }
   }
   return ids;

@@ -10,6 +10,11 @@
 
 namespace llmb::report {
 
+// What tables say of the verdicts on published speeds.
+inline constexpr std::string_view kStandingNote =
+    "Whether the published speed is reached is told of the geometric mean of runs, which the\n"
+    "dashboard's board shows.\n";
+
 // "not decided: 0.9931 to 1.0123"; "-" where there is none.
 std::string standing_text(const std::optional<parser::PublishedStanding>& standing);
 

@@ -126,8 +126,7 @@ void write_scaling_table(const parser::ScalingRuns& runs, const parser::ScalingR
                          std::ostream& out) {
   out << "Tokens/s/GPU: mean of runs ± the half width of its 95 % interval (Student's t on run\n"
          "means). Efficiency: against the smallest scale of the series, 1 is perfect.\n"
-         "Whether the published speed is reached is told of the geometric mean of runs, which the\n"
-         "dashboard's board shows.\n";
+      << kStandingNote;
   const bool with_clusters = has_clusters(report.series);
   for (const ScalingSeries& series : report.series) {
     write_series(runs, series, with_clusters, out);

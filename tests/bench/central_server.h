@@ -1,8 +1,6 @@
 // A central server that agents push to, for benchmarks: a real `serve --receive` on loopback.
 #pragma once
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -19,6 +17,7 @@
 #include "server/push/push_agent.h"
 #include "storage/database.h"
 #include "storage/job_store.h"
+#include "tests/bench/processor_time.h"
 #include "tests/server/serve/daemon_process.h"
 #include "tests/temporary_folder.h"
 
@@ -36,16 +35,6 @@ inline int report_failure(const std::exception& error) {
 
 inline double seconds_since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-}
-
-// Of this program, or of those that it started and that have ended.
-inline double processor_s(int who) {
-  rusage usage{};
-  getrusage(who, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 // Serves a database, a file or a PostgreSQL database's URL, until its end.

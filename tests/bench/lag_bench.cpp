@@ -7,7 +7,6 @@
 //
 //   lag_bench [LOGS] [CHANGES_OF_A_KIND] [WATCHES]     20,000, 200 and the default of ingest
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -28,6 +27,7 @@
 #include "server/ingest/ingest.h"
 #include "server/sample/log_lines.h"
 #include "storage/database.h"
+#include "tests/bench/processor_time.h"
 #include "tests/temporary_folder.h"
 
 namespace {
@@ -116,15 +116,6 @@ class Changes {
   std::mutex mutex_;
   std::vector<Change> changes_;
 };
-
-double processor_time_s() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 // Changes that were made and not seen yet, by the log's path below the tree.
 using Waiting = std::map<std::string, Clock::time_point>;
@@ -241,13 +232,15 @@ int run(int argc, char** argv) {
   ingest.start();
   wait_until_read(ingest);
   std::printf("%d logs read in %.0f s, %.0f s of processor time\n", logs,
-              std::chrono::duration<double>(Clock::now() - began).count(), processor_time_s());
+              std::chrono::duration<double>(Clock::now() - began).count(),
+              llmb::bench::processor_s(RUSAGE_SELF));
   std::fflush(stdout);
   std::this_thread::sleep_for(kSettlesFor);
-  const double quiet_begin_s = processor_time_s();
+  const double quiet_begin_s = llmb::bench::processor_s(RUSAGE_SELF);
   std::this_thread::sleep_for(kQuietFor);
-  std::printf("idle: %.2f %% of a core\n", 100 * (processor_time_s() - quiet_begin_s) /
-                                               std::chrono::duration<double>(kQuietFor).count());
+  std::printf("idle: %.2f %% of a core\n",
+              100 * (llmb::bench::processor_s(RUSAGE_SELF) - quiet_begin_s) /
+                  std::chrono::duration<double>(kQuietFor).count());
   std::fflush(stdout);
   bench.changes.take();
   measure_all(bench, logs);

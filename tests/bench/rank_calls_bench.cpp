@@ -2,7 +2,6 @@
 // processor time that all ranks have of one: a barrier, and a sum of two numbers. The ranks are
 // threads, each with connections of its own; where they are more than the cores, processor time is
 // what counts. Prints; is no test.
-#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdio>
@@ -14,32 +13,25 @@
 
 #include "runner/parallel/descriptor_limit.h"
 #include "runner/parallel/socket_communicator.h"
+#include "tests/bench/processor_time.h"
 
 namespace llmb::runner {
 namespace {
 
 constexpr int kCalls = 200;
 
-double processor_time_s() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 template <typename Call>
 void measure(Communicator& ranks, const char* name, const Call& call) {
   ranks.barrier("bench.begin");
-  const double began_s = processor_time_s();
+  const double began_s = bench::processor_s(RUSAGE_SELF);
   const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < kCalls; ++i) call();
   ranks.barrier("bench.end");
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   if (ranks.rank() != 0) return;
   std::printf("%4d ranks, %-10s: %9.3f ms, %9.3f ms of processor time of all ranks\n", ranks.size(),
-              name, took.count() * 1e3 / kCalls, (processor_time_s() - began_s) * 1e3 / kCalls);
+              name, took.count() * 1e3 / kCalls,
+              (bench::processor_s(RUSAGE_SELF) - began_s) * 1e3 / kCalls);
 }
 
 void run_rank(int rank, int size, std::promise<int>& listening, std::shared_future<int> port) {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { HistoryChange, HistoryDrift, HistorySeries } from "../../web/src/api/types";
 import { boardRows, boardTable } from "../../web/src/state/board";
 import { certifications } from "../../web/src/state/certification";
-import { sinceThen } from "../../web/src/state/since_then";
+import { placesIn, sinceThen } from "../../web/src/state/since_then";
 import { reference, scaling, standing } from "./board_answers";
 
 const change: HistoryChange = {
@@ -62,7 +62,7 @@ const history = (further: Partial<HistorySeries>): HistorySeries => ({
 });
 
 test("runs on either side of a change of level are told to be so", () => {
-  const changed = [history({ changes: [change] })];
+  const changed = placesIn([history({ changes: [change] })]);
   const told = sinceThen([2, 3, 4, 5], 4, changed);
   assert.equal(told?.verdict, "slower");
   assert.equal(
@@ -77,11 +77,11 @@ test("runs on either side of a change of level are told to be so", () => {
 });
 
 test("runs that drift are told to, and so are two newest ones off their level", () => {
-  const drifting = [history({ drift })];
+  const drifting = placesIn([history({ drift })]);
   assert.match(sinceThen([3, 4, 5], 3, drifting)?.words ?? "", /from run 2 on 5\.0 % faster, run by run/);
   assert.equal(sinceThen([1, 2], 2, drifting), null);
   assert.equal(sinceThen([5], 1, drifting), null, "one run moves nowhere");
-  const slower = [history({ newest: "slower" })];
+  const slower = placesIn([history({ newest: "slower" })]);
   assert.match(sinceThen([3, 4, 5, 6], 4, slower)?.words ?? "", /from run 5 on slower\.$/);
   assert.equal(sinceThen([3, 4], 2, slower), null);
 });
@@ -94,7 +94,7 @@ test("a cell and its certification say beside their state what moved since", () 
   point.runs = [3, 4, 5].map((id) => ({ ...run, id }));
   point.tokens_per_s_per_gpu.run_count = 3;
   const rowsOf = (histories: HistorySeries[]) =>
-    boardRows([reference({})], { cluster: null, scaling: answers }, "utc", histories);
+    boardRows([reference({})], { cluster: null, scaling: answers }, "utc", placesIn(histories));
   const rows = rowsOf([history({ changes: [change] })]);
   const [cell] = rows[0]?.cells ?? [];
   assert.equal(cell?.state, "met");

@@ -83,7 +83,8 @@ export function runsToDecide({
 export function moreRunsWords(comparison: MetricComparison): string {
   const { verdict, equivalence, more_runs_to_decide: more } = comparison;
   if (kUndecidable.includes(verdict)) return "";
-  if (verdict === "no_difference_shown" && sideMoves(comparison)) return "a side drifts";
+  const wouldBeDecided = verdict === "no_difference_shown" && more === 0;
+  if (wouldBeDecided && sideMoves(comparison)) return "a side drifts";
   if (verdict !== "no_difference_shown" || equivalence?.is_equivalent || more === 0)
     return "decided";
   return more === null ? "over 50" : String(more);
@@ -116,7 +117,7 @@ const isShown = (drift: Drift | undefined): drift is NonNullable<Drift> =>
 function sideMoves({ side_drifts: sides, equivalence }: MetricComparison): boolean {
   const margin = equivalence?.margin ?? 0;
   const moves = (drift: Drift | undefined) =>
-    isShown(drift) && Math.abs(drift.change ?? 0) > margin;
+    isShown(drift) && Math.abs(Math.log1p(drift.change ?? 0)) > Math.log1p(margin);
   return moves(sides?.baseline) || moves(sides?.other);
 }
 

@@ -17,14 +17,19 @@ Environment slurm_step() {
           {"SLURM_NODEID", "1"}};
 }
 
+// The place that Slurm and torchrun give here.
+void expect_sixth_of_eight(const ProcessPlace& place) {
+  EXPECT_EQ(place.rank, 5);
+  EXPECT_EQ(place.size, 8);
+  EXPECT_EQ(place.local_rank, 1);
+  EXPECT_EQ(place.local_size, 4);
+  EXPECT_EQ(place.master_host, "gpu003");
+}
+
 TEST(Bootstrap, TakesThePlaceThatSlurmSays) {
   const auto place = place_from_environment(slurm_step());
   ASSERT_TRUE(place.has_value() && place->has_value());
-  EXPECT_EQ((*place)->rank, 5);
-  EXPECT_EQ((*place)->size, 8);
-  EXPECT_EQ((*place)->local_rank, 1);
-  EXPECT_EQ((*place)->local_size, 4);
-  EXPECT_EQ((*place)->master_host, "gpu003");
+  expect_sixth_of_eight(**place);
   EXPECT_GE((*place)->master_port, 15000);
   EXPECT_LT((*place)->master_port, 30000);
   Environment next = slurm_step();
@@ -79,11 +84,7 @@ Environment torchrun_worker() {
 void expect_torchruns_place(const Environment& environment) {
   const auto place = place_from_environment(environment);
   ASSERT_TRUE(place.has_value() && place->has_value());
-  EXPECT_EQ((*place)->rank, 5);
-  EXPECT_EQ((*place)->size, 8);
-  EXPECT_EQ((*place)->local_rank, 1);
-  EXPECT_EQ((*place)->local_size, 4);
-  EXPECT_EQ((*place)->master_host, "gpu003");
+  expect_sixth_of_eight(**place);
   EXPECT_EQ((*place)->master_port, 29500);
 }
 

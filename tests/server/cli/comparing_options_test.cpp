@@ -14,15 +14,12 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr const char* kRunsExperiment =
-    "pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256";
-
 // Four runs of two releases; job 15 names none.
 class ComparingOptions : public ::testing::Test {
  protected:
   ComparingOptions() {
     for (int job = 11; job <= 15; ++job) {
-      const std::string path = experiment_log_path(kRunsExperiment, job);
+      const std::string path = experiment_log_path(kGrokExperiment, job);
       folder_.write(path, "job " + std::to_string(job) + "\n" + nemo_log(49));
       if (job == 15) continue;
       folder_.write(

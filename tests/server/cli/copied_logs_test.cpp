@@ -15,15 +15,12 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr const char* kCopiedExperiment =
-    "pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256";
-
 // Two runs, and before them in the order of reading copies whose names say nothing.
 class CopiedLogs : public ::testing::Test {
  protected:
   CopiedLogs() {
     for (const int job : {11, 12}) {
-      const std::string path = "all/" + experiment_log_path(kCopiedExperiment, job);
+      const std::string path = "all/" + experiment_log_path(kGrokExperiment, job);
       const std::string text = "job " + std::to_string(job) + "\n" + nemo_log(49);
       folder_.write(path, text);
       folder_.write("all/0_" + std::to_string(job) + ".out", text);
@@ -50,7 +47,7 @@ TEST_F(CopiedLogs, AreInNoComparisonOfTheirOwn) {
 }
 
 TEST_F(CopiedLogs, AreNoScaleOfTheirOwn) {
-  folder_.write("other/" + experiment_log_path(kCopiedExperiment, 13), "job 13\n" + nemo_log(49));
+  folder_.write("other/" + experiment_log_path(kGrokExperiment, 13), "job 13\n" + nemo_log(49));
   const json comparisons = answer("compare", {"all", "other"}).at("comparisons");
   ASSERT_EQ(comparisons.size(), 1U);
   EXPECT_EQ(comparisons[0].at("groups")[0].at("run_ids").size(), 2U);

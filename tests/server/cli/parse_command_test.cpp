@@ -15,7 +15,6 @@ using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-const char* const kGrok = "pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256";
 const char* const kLlama = "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64";
 
 TEST(ParseCommand, TeachesItselfWithHelp) {
@@ -50,14 +49,14 @@ TEST(ParseCommand, RefusesBadArguments) {
 
 TEST(ParseCommand, PrintsOneTableForAllDialects) {
   const TemporaryFolder folder;
-  folder.write(experiment_log_path(kGrok, 388660), nemo_log(49));
+  folder.write(experiment_log_path(kGrokExperiment, 388660), nemo_log(49));
   folder.write(experiment_log_path(kLlama, 658572), megatron_bridge_log(50));
   folder.write(experiment_log_path("pretrain_nemotron4_15b_bf16_16", 7), nemo_log(46));
   const ProgramRun run = run_program({"parse"}, {folder.path(), {}, false});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_THAT(run.err, IsEmpty());
   EXPECT_THAT(run.out, HasSubstr("seconds"));
-  EXPECT_THAT(run.out, MatchesRegex("(.|\n)*\n" + std::string(kGrok) +
+  EXPECT_THAT(run.out, MatchesRegex("(.|\n)*\n" + std::string(kGrokExperiment) +
                                     "_388660 +complete +11-44 +34 +2\\.5000 +0\\.5075 +500\\.00 "
                                     "+0\\.00\n(.|\n)*"));
   EXPECT_THAT(run.out, MatchesRegex("(.|\n)*\n" + std::string(kLlama) +
@@ -75,7 +74,7 @@ TEST(ParseCommand, LeavesOutStepsThatACheckpointTouches) {
   log.insert(log.find("Training epoch 0, iteration 20/"),
              "Global Checkpoint Save : Rank: 0 : Iteration: 19 : Start time: 1.0s : Save duration: "
              "0.1s\n");
-  folder.write(experiment_log_path(kGrok, 1), log);
+  folder.write(experiment_log_path(kGrokExperiment, 1), log);
   const ProgramOptions options{folder.path(), {}, false};
   const ProgramRun with = run_program({"parse", "--format", "csv"}, options);
   EXPECT_THAT(with.out, HasSubstr("touched by checkpoint: 20"));
@@ -93,7 +92,7 @@ TEST(ParseCommand, LeavesOutStepsThatACheckpointTouches) {
   EXPECT_THAT(row_ends({"--without", "checkpoint"}),
               HasSubstr("  in its window checkpoint: 20 (1 left out)\n"));
   // A run that is not complete has one, and that names none.
-  folder.write(experiment_log_path(kGrok, 1),
+  folder.write(experiment_log_path(kGrokExperiment, 1),
                log.substr(0, log.find("Training epoch 0, iteration 47/")));
   EXPECT_THAT(row_ends({}), HasSubstr("; in its window checkpoint: 20\n"));
   EXPECT_EQ(run_program({"parse", "--without", "lunch"}, options).exit_code, 2);
@@ -102,11 +101,12 @@ TEST(ParseCommand, LeavesOutStepsThatACheckpointTouches) {
 
 TEST(ParseCommand, ShowsPathsWithFullNames) {
   const TemporaryFolder folder;
-  const std::string path = experiment_log_path(kGrok, 1);
+  const std::string path = experiment_log_path(kGrokExperiment, 1);
   folder.write(path, nemo_log(49));
   const ProgramOptions options{folder.path(), {}, false};
   EXPECT_THAT(run_program({"parse", "--full-names"}, options).out, HasSubstr("\n" + path + " "));
-  EXPECT_THAT(run_program({"parse"}, options).out, HasSubstr("\n" + std::string(kGrok) + "_1 "));
+  EXPECT_THAT(run_program({"parse"}, options).out,
+              HasSubstr("\n" + std::string(kGrokExperiment) + "_1 "));
 }
 
 TEST(ParseCommand, ShowsPathsOfLogsWithOneName) {

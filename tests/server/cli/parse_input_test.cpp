@@ -296,7 +296,7 @@ TEST(ParseInput, ReadsTheConfigurationFileBesideALog) {
 // As ingest has it: the nearest one of the log's job, in what was named.
 TEST(ParseInput, TakesTheConfigurationFileOfItsJobFromAFolderAbove) {
   const TemporaryFolder folder;
-  const std::string name = "pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256";
+  const std::string name = kGrokExperiment;
   const std::string log = experiment_log_path(name, 12);
   const fs::path launch = fs::path(log).parent_path().parent_path();
   folder.write(log, nemo_log(49));

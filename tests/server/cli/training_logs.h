@@ -12,6 +12,9 @@ std::string nemo_log(int last, int declared_last = 49);
 // Iterations 1 to `last` of 50, at 1500.0 ms and 700 TFLOPS.
 std::string megatron_bridge_log(int last);
 
+inline constexpr const char* kGrokExperiment =
+    "pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256";
+
 // experiments/<name>/<name>_1750000000/<name>/log-acct-acct.<name>_<job>_0.out
 std::string experiment_log_path(const std::string& name, int job);
 

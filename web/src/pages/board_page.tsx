@@ -40,6 +40,7 @@ import { hrefOf, place } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { nowMs, service } from "../state/service";
+import { placesIn } from "../state/since_then";
 import { kCellStates, kStateMeanings, kStateWords, type CellState } from "../state/standing";
 import { zone } from "../state/zone";
 import { OpenCell, SinceMark } from "./board_cell";
@@ -132,10 +133,10 @@ const isEmpty = ({ scaling }: ClusterAnswer) =>
   scaling.series.length + scaling.unplaced_groups.length === 0;
 
 function useRows({ references, answers, histories }: Shown): BoardRow[] {
-  return useMemo(
-    () => answers.flatMap((answer) => boardRows(references, answer, zone.value, histories)),
-    [references, answers, histories, zone.value],
-  );
+  return useMemo(() => {
+    const places = placesIn(histories);
+    return answers.flatMap((answer) => boardRows(references, answer, zone.value, places));
+  }, [references, answers, histories, zone.value]);
 }
 
 const isCertification = () => queryValue("view") === "certification";

@@ -2,7 +2,7 @@
 // is judged by the speed of its runs, where it has any that count: those of the environment
 // (release, framework …) that was measured last, proxies where the published result is a proxy's,
 // whole models where it is a model's. Pure.
-import type { HistorySeries, PublishedStanding, Reference, Scaling } from "../api/types";
+import type { PublishedStanding, Reference, Scaling } from "../api/types";
 import { isKindOf } from "../dtype";
 import { kOverAndNotComplete } from "../ended_badly";
 import { formatCount, formatWorkload, type Zone } from "../format";
@@ -23,7 +23,7 @@ import {
   type Variant,
 } from "./measured";
 import { judge, kStateWords, publishedWord, type CellState } from "./standing";
-import { sinceThen, type SinceThen } from "./since_then";
+import { sinceThen, type Places, type SinceThen } from "./since_then";
 import { submitCommandOf } from "./submit_command";
 
 // Of the API: what the board counts beside runs without a mark.
@@ -86,7 +86,7 @@ function cellOf(
   reference: Reference,
   measured: Measured,
   zone: Zone,
-  histories: readonly HistorySeries[],
+  places: Places,
 ): BoardCell {
   const { environments, marks, others, otherCount, otherReasons } = measured;
   const { profiled, profiledCount } = measured;
@@ -98,7 +98,7 @@ function cellOf(
     standing: newest?.standing ?? null,
     runs: newest?.runs ?? [],
     runCount: newest?.runCount ?? 0,
-    since: newest ? sinceThen(newest.runs, newest.runCount, histories) : null,
+    since: newest ? sinceThen(newest.runs, newest.runCount, places) : null,
     variants: variantsOf(environments),
     isRunning,
     endedBadly,
@@ -162,7 +162,7 @@ export function boardRows(
   references: readonly Reference[],
   { cluster, scaling }: ClusterAnswer,
   zone: Zone,
-  histories: readonly HistorySeries[] = [],
+  places: Places = new Map(),
 ): BoardRow[] {
   const measured = measuredByKey(scaling);
   const chosen = new Map<string, Reference>();
@@ -189,7 +189,7 @@ export function boardRows(
       cells: [],
     };
     rows.set(rowKey, row);
-    row.cells.push(cellOf(reference, measured.get(key) ?? nothingMeasured(), zone, histories));
+    row.cells.push(cellOf(reference, measured.get(key) ?? nothingMeasured(), zone, places));
   }
   const all = [...rows.values()];
   const shown = all.map((row) => ({ ...row, cells: cellsOfItsOwn(row, all) }));

@@ -28,14 +28,13 @@ function movesOf(series: HistorySeries): Move[] {
   return moves.filter(({ told }) => told.ofStepTime);
 }
 
-const kPlaces = new WeakMap<HistorySeries, Map<number, number>>();
+// Where each run stands in its history.
+export type Places = ReadonlyMap<number, { series: HistorySeries; at: number }>;
 
-function placesOf(series: HistorySeries): Map<number, number> {
-  const known = kPlaces.get(series);
-  if (known) return known;
-  const places = new Map(series.runs.map(({ id }, at) => [id, at]));
-  kPlaces.set(series, places);
-  return places;
+export function placesIn(histories: readonly HistorySeries[]): Places {
+  return new Map(
+    histories.flatMap((series) => series.runs.map(({ id }, at) => [id, { series, at }] as const)),
+  );
 }
 
 // `runs`: those of the cell that were launched last, of `runCount`. Null where nothing moved between
@@ -43,15 +42,15 @@ function placesOf(series: HistorySeries): Map<number, number> {
 export function sinceThen(
   runs: readonly number[],
   runCount: number,
-  histories: readonly HistorySeries[],
+  known: Places,
 ): SinceThen | null {
-  const told = histories.flatMap((series) => {
-    const known = placesOf(series);
-    const places = runs.map((id) => known.get(id)).filter((at) => at !== undefined);
+  const found = runs.flatMap((id) => known.get(id) ?? []);
+  const told = [...new Set(found.map(({ series }) => series))].flatMap((series) => {
+    const places = found.filter((one) => one.series === series).map(({ at }) => at);
     const last = Math.max(...places);
     // Of more runs than are named: up to the last one they take as many places at least.
     const first = Math.min(...places, runCount > runs.length ? last - runCount + 1 : last);
-    if (!(first < last)) return [];
+    if (first >= last) return [];
     return movesOf(series)
       .filter(({ from, to }) => first < to && last >= from)
       .map((move) => move.told);
