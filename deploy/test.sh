@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and passes every test: rules, fuzz smoke, the parser and the packed
 # programs on aarch64, sanitizers, tests. The tests run beside all that follows their build.
-# Safe to run again. Ends with the test runner's own summary.
+# Safe to run again. Ends with the test runner's own summary, and where tests failed with their words.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source deploy/packages.sh
@@ -47,6 +47,14 @@ run_tests() {
   ctest --test-dir build/check --output-on-failure -j "$((jobs + 1))"
 }
 
+# What failed, by its own words: the summary names programs only, and what they said is far above it.
+# Of page tests a file is a program.
+say_what_failed() {
+  awk '/^ *not ok |^\[  FAILED  \] [^ ]+ \(|: Failure$/ { print }
+    /^ *error: / { print; more = /\|-$/ ? 6 : 0; next }
+    more-- > 0 && NF { print }' "$1" | head -20
+}
+
 # Whatever else has failed, the tests are waited for, and what they say comes last.
 end_with_tests() {
   local status=$? failed=""
@@ -54,6 +62,7 @@ end_with_tests() {
   say "Tests"
   wait "$tests" || status=$?
   cat "$tests_said"
+  [ "$status" -eq 0 ] || say_what_failed "$tests_said"
   [ -z "$failed" ] || echo "$failed" >&2
   exit "$status"
 }
