@@ -7,8 +7,14 @@ import { formatCount, formatSeconds, formatTicks } from "../format";
 import { PlotCopies } from "../parts/plot_copies";
 import { measuredRunHref } from "../state/measuring";
 import { followPage } from "./follow_page";
-import { followMoves, iterationRange, kDragWithoutShift, kPanZoomHint } from "./pan_zoom";
-import { steadyRange } from "./scale";
+import {
+  followMoves,
+  iterationRange,
+  kDragWithoutShift,
+  kPanZoomHint,
+  zoomedPart,
+} from "./pan_zoom";
+import { steadyRange, type Range } from "./scale";
 import { seriesColour } from "./series";
 import { kIterationSteps } from "./step_plot";
 
@@ -92,17 +98,27 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
   const host = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<number | null>(null);
   const overlay = useMemo(() => overlayOf(runs), [runs]);
+  const zoom = useRef<Range | null>(null); // outlives the plot, which every answer makes anew
   useEffect(() => {
     const element = host.current;
     if (!element) return;
-    let plot = create(element, overlay, setCursor);
+    const make = () => {
+      const made = create(element, overlay, setCursor);
+      if (zoom.current) made.setScale("x", zoom.current);
+      return made;
+    };
+    const drop = (old: uPlot) => {
+      zoom.current = zoomedPart(old);
+      old.destroy();
+    };
+    let plot = make();
     const unfollow = followPage(element, {
       height: kHeight,
       size: () => plot,
       setSize: (size) => plot.setSize(size),
       recolor: () => {
-        plot.destroy();
-        plot = create(element, overlay, setCursor);
+        drop(plot);
+        plot = make();
       },
     });
     const endMoves = followMoves(
@@ -113,7 +129,7 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
     return () => {
       unfollow();
       endMoves();
-      plot.destroy();
+      drop(plot);
     };
   }, [overlay]);
   return (

@@ -47,6 +47,15 @@ function shownOf(plot: uPlot): Range {
   return min == null || max == null ? wholeOf(plot) : { min, max };
 }
 
+// Null: every iteration is shown.
+export function zoomedPart(plot: uPlot): Range | null {
+  const { min, max } = plot.scales.x ?? {};
+  if (min == null || max == null) return null;
+  const iterations = plot.data[0];
+  const isPart = min > (iterations[0] ?? min) || max < (iterations[iterations.length - 1] ?? max);
+  return isPart ? { min, max } : null;
+}
+
 type Move = (shown: Range, whole: Range, widthMin: number) => Range;
 
 const kNearer: Move = (shown, whole, widthMin) => scaledBy(shown, whole, kZoomFactor, widthMin);

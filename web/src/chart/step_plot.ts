@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { formatTicks } from "../format";
 import type { IterationWindow } from "../state/window";
 import { followPage } from "./follow_page";
-import { followMoves, iterationRange, kDragWithoutShift } from "./pan_zoom";
+import { followMoves, iterationRange, kDragWithoutShift, zoomedPart } from "./pan_zoom";
 import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
 import { allValues, windowValues, type ChartSeries } from "./series";
 
@@ -39,7 +39,7 @@ export const kIterationSteps = [1, 2, 5].flatMap((n) => [
 ]);
 kIterationSteps.sort((a, b) => a - b);
 const kPointsMax = 150; // more steps than this are drawn as a line alone
-const kDoubleClickMs = 400; // in which a second click may follow
+const kDoubleClickMs = 500; // in which a second click may follow
 
 function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -67,6 +67,7 @@ export class StepPlot {
     let pressedAt = 0;
     host.addEventListener("mousedown", (event) => {
       pressedAt = event.clientX;
+      if (event.detail > 1) clearTimeout(this.clicked); // the second click of two has begun
     });
     // A drag zooms; only a press that stayed where it was asks for the step.
     host.addEventListener("click", (event) => {
@@ -79,7 +80,7 @@ export class StepPlot {
       height: this.height,
       size: () => this.plot,
       setSize: (size) => this.plot.setSize(size),
-      recolor: () => this.recreate(this.zoomedTo()),
+      recolor: () => this.recreate(zoomedPart(this.plot)),
     });
     const moves = followMoves(
       host,
@@ -95,16 +96,7 @@ export class StepPlot {
     clearTimeout(this.clicked);
     if (count > 1) return;
     const at = this.plot.cursor.idx ?? null;
-    this.clicked = setTimeout(() => this.onClick(at), this.zoomedTo() ? kDoubleClickMs : 0);
-  }
-
-  // Null: every iteration is shown.
-  private zoomedTo(): Range | null {
-    const { min, max } = this.plot.scales.x ?? {};
-    const { iterations } = this.input.series;
-    if (min == null || max == null) return null;
-    const isPart = min > (iterations[0] ?? min) || max < (iterations.at(-1) ?? max);
-    return isPart ? { min, max } : null;
+    this.clicked = setTimeout(() => this.onClick(at), zoomedPart(this.plot) ? kDoubleClickMs : 0);
   }
 
   update(input: PlotInput): void {
@@ -114,7 +106,7 @@ export class StepPlot {
         const before = this.input.series.segments[at];
         return before?.segment === segment.segment && before.counts === segment.counts;
       });
-    const zoomed = this.zoomedTo();
+    const zoomed = zoomedPart(this.plot);
     this.input = input;
     this.range = plotRange(input);
     if (!isSameShape) {

@@ -2,6 +2,7 @@
 import { askedFigure, kRangeLabels, shownFigure } from "../filter_words";
 import { FilterPopUp } from "../parts/filter_pop_up";
 import { PassingButton, summaryAround } from "../parts/passing_button";
+import { useTyped } from "../parts/typed";
 import { formatPlural } from "../format";
 import { kRangeKeys, type ListState, type RangeEnd, type RangeKey } from "../state/list_state";
 
@@ -26,19 +27,11 @@ export function FigureRanges({ state: { ranges }, onChange }: Props) {
       onChange(next);
     };
     return (
-      <label class="field">
-        <span>
-          {title}, {end === "at_least" ? "at least" : "at most"}
-          {unit && `, ${unit}`}
-        </span>
-        <input
-          type="number"
-          min="0"
-          step="any"
-          value={shown}
-          onChange={(event) => change(event.currentTarget.value)}
-        />
-      </label>
+      <FigureField
+        label={`${title}, ${end === "at_least" ? "at least" : "at most"}${unit && `, ${unit}`}`}
+        shown={shown}
+        onChange={change}
+      />
     );
   };
   return (
@@ -58,5 +51,29 @@ export function FigureRanges({ state: { ranges }, onChange }: Props) {
         )}
       </fieldset>
     </FilterPopUp>
+  );
+}
+
+interface FigureFieldProps {
+  label: string;
+  shown: string; // empty: none
+  onChange: (text: string) => void;
+}
+
+function FigureField({ label, shown, onChange }: FigureFieldProps) {
+  const [typed, setTyped] = useTyped(shown);
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        type="number"
+        min="0"
+        step="any"
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+        onChange={(event) => onChange(event.currentTarget.value)}
+        onBlur={() => setTyped(shown)}
+      />
+    </label>
   );
 }

@@ -27,7 +27,8 @@ export function FilterChips({ state, hidden = [], onChange }: Props) {
   return (
     <ul ref={list} class="chips" aria-label="filters of the address">
       {filters.map(({ label, value, without }, place) => (
-        <li key={`${label} ${value}`} class="chip">
+        // By place: a tree is named by its path only once that is known, and its button has the focus.
+        <li key={place} class="chip">
           <span>
             {label} <b>{value}</b>
           </span>

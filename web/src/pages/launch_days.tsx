@@ -1,7 +1,7 @@
 // The filter of runs by the days of their launches, in the zone that the page shows.
-import { useEffect, useState } from "preact/hooks";
 import { FilterPopUp } from "../parts/filter_pop_up";
 import { PassingButton, summaryAround } from "../parts/passing_button";
+import { useTyped } from "../parts/typed";
 import {
   beforeDayAfter,
   firstDay,
@@ -71,8 +71,7 @@ interface DayFieldProps {
 // While a year is typed the field has days of other years, which must be no question, and must not
 // be taken from under the fingers when the page is drawn anew.
 function DayField({ label, day, onChange }: DayFieldProps) {
-  const [typed, setTyped] = useState(day);
-  useEffect(() => setTyped(day), [day]);
+  const [typed, setTyped] = useTyped(day);
   const change = (text: string) => {
     setTyped(text);
     if (text === "" || isDay(text)) onChange(text);

@@ -95,8 +95,9 @@ function Lines({ run, at, asked }: LinesProps) {
   useEffect(() => {
     void store.follow(run.size_bytes, isAtBottom(box.current));
   }, [store, run.size_bytes, isLoading]);
+  const staysAtEnd = useRef(true); // nor did the reader scroll away while the lines were on their way
   useLayoutEffect(() => {
-    if (followsEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (followsEnd && staysAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [lines]);
   useEffect(() => {
     box.current?.querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
@@ -116,6 +117,7 @@ function Lines({ run, at, asked }: LinesProps) {
       <div
         class={wrapsLines.value ? "log-lines is-wrapped" : "log-lines"}
         ref={box}
+        onScroll={() => (staysAtEnd.current = isAtBottom(box.current))}
         tabIndex={0}
         role="region"
         aria-label="Lines of the log"

@@ -1,10 +1,11 @@
 // The search in a run's log: what is looked for stands in the URL; each line that is found leads to
 // its place in the log.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { formatCount } from "../format";
 import { foundWords, hasGrown, markedParts } from "../log_search_words";
 import { ProblemPanel } from "../parts/panels";
 import { PassingButton } from "../parts/passing_button";
+import { useTyped } from "../parts/typed";
 import { logPlace, lookAtLog } from "../state/log_place";
 import { expressionOf, isExpression, LogSearch } from "../state/log_search";
 import { queryValue, setQuery } from "../state/page_query";
@@ -19,10 +20,9 @@ interface SearchProps {
 
 export function RunLogSearch({ runId, sizeBytes }: SearchProps) {
   const wanted = queryValue(kKey);
-  const [typed, setTyped] = useState(wanted);
+  const [typed, setTyped] = useTyped(wanted);
   const search = useMemo(() => new LogSearch(runId), [runId]);
   useEffect(() => {
-    setTyped(wanted);
     void search.find(wanted);
     return () => search.stop();
   }, [search, wanted]);

@@ -1,7 +1,7 @@
 // A list behind a button, over the page and inside the window. Esc closes it, and so does the focus
 // that leaves it, or whatever is clicked beside it, another such button included.
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const kWindowEdge = 8; // px, between it and the edge of the window
 
@@ -30,7 +30,7 @@ export function PopUp({ class: ownClass, summary, children, onToggle }: Props) {
   useLayoutEffect(() => {
     if (isOpen) place(details.current); // each time: what is chosen may move its button
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;

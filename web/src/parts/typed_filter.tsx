@@ -1,5 +1,5 @@
 // A text to filter by. Typing waits for a pause; what else is chosen meanwhile stands.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { place, steppedFrom } from "../state/location";
 
 const kTypingPauseMs = 250;
@@ -17,7 +17,7 @@ export function TypedFilter({ label, placeholder, value, onChange }: Props) {
   const latest = useRef(onChange);
   latest.current = onChange; // the one that was drawn when a key was pressed knows no later choice
   // The URL may change under the field (back, clear), but must not undo what is being typed.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (value !== sent.current) setText(value);
     sent.current = value;
   }, [value]);

@@ -1,5 +1,5 @@
 // Asks for a window: two iterations, or last; and gives back the usual one.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { askedWindow, windowProblem } from "../state/window";
 import { PassingButton } from "./passing_button";
 
@@ -16,7 +16,8 @@ export function WindowForm({ label, chosen, usual = "", onChoose }: Props) {
   const current = chosen || usual;
   const [text, setText] = useState(current);
   const [complaint, setComplaint] = useState<string | null>(null);
-  useEffect(() => {
+  // Before a key can come: an effect behind it would take what it typed.
+  useLayoutEffect(() => {
     setText(current);
     setComplaint(null);
   }, [current]);

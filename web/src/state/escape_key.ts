@@ -1,5 +1,5 @@
 // Esc, for as long as what it closes is open.
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 // Of a field that is typed or chosen in, Esc is the field's own.
 const isField = (target: EventTarget | null) =>
@@ -8,7 +8,8 @@ const isField = (target: EventTarget | null) =>
 export function useEscape(close: () => void): void {
   const latest = useRef(close);
   latest.current = close;
-  useEffect(() => {
+  // A key may come as soon as it is drawn, and an effect only later.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented || isField(event.target)) return;
       latest.current();

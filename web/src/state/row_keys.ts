@@ -1,7 +1,7 @@
 // Keys of the table of runs: j and k move the active row, x picks it, c compares what is picked.
 // They act while the focus is in the table, so that no single letter does anything elsewhere; only
 // / leads to the search field from anywhere.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Run } from "../api/types";
 import { kPicksMax } from "./picks";
 import type { RowRange } from "./virtual_rows";
@@ -44,7 +44,7 @@ function goToSearch(event: KeyboardEvent): void {
 // reader is there still until something else is pressed.
 function usePresence(): (target: EventTarget | null) => boolean {
   const wasLast = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const note = ({ target }: Event) => {
       wasLast.current = target instanceof Element && target.closest(kTable) !== null;
     };
@@ -73,7 +73,7 @@ export function useRowKeys(
   const now = useRef<{ id: number; at: number } | null>(null);
   const focused = useRef<number | null>(null); // the row that was given the focus last
   const isInTable = usePresence();
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Of a run that has left the list, the row that it had.
     const placeOf = ({ id, at }: { id: number; at: number }) => {
       const found = runs.findIndex((run) => run.id === id);
@@ -113,7 +113,7 @@ export function useRowKeys(
   }, [runs, picks, rowHeight]);
   // A row that was drawn anew gets the focus back, which went with it; one that the keys moved to
   // takes it from elsewhere in the table. A reader who has gone elsewhere is not called back.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (active === null) return;
     const holder = document.activeElement;
     const isNew = focused.current !== active && rowAround(holder) !== active;

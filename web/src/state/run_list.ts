@@ -213,6 +213,7 @@ export class RunListStore implements LiveListener {
     const fresh = new Map<number, Run>();
     for (const answer of answers) {
       if (answer.status === "fulfilled") fresh.set(answer.value.id, answer.value);
+      else if (asProblem(answer.reason).status !== 404) this.reloads.add(0); // or its row stays old
     }
     const { state } = this;
     if (!state || fresh.size === 0) return;

@@ -43,6 +43,8 @@ export class RunPageStore implements LiveListener {
   private requests = new AbortController();
   private asked = 0; // times
   private shown = 0; // the last of them whose answer is shown
+  private windowAsked = 0; // times, for what goes by the window
+  private windowShown = 0;
   private readonly refreshes = new Coalescer(kRefreshEveryMs, () => this.refresh());
 
   constructor(readonly id: number) {}
@@ -83,7 +85,7 @@ export class RunPageStore implements LiveListener {
         this.problem.value = null;
       });
     } catch (error) {
-      if (!isAbort(error)) this.problem.value = asProblem(error);
+      if (!isAbort(error) && turn >= this.shown) this.problem.value = asProblem(error);
     }
   }
 
@@ -103,12 +105,16 @@ export class RunPageStore implements LiveListener {
   private async loadWindow(): Promise<void> {
     const { window } = this;
     const { signal: abort } = this.requests;
+    const turn = ++this.windowAsked;
+    // Another window was chosen meanwhile, or an answer to a later question was here before.
+    const isPast = () => window !== this.window || turn < this.windowShown;
     try {
       const [statistics, metrics] = await Promise.all([
         fetchStatistics(this.id, window, abort),
         fetchMetrics(this.id, window, abort),
       ]);
-      if (window !== this.window) return; // another one was chosen meanwhile
+      if (isPast()) return;
+      this.windowShown = turn;
       this.shownWindow = window;
       batch(() => {
         this.isWindowOld.value = false;
@@ -117,7 +123,7 @@ export class RunPageStore implements LiveListener {
         this.windowProblem.value = null;
       });
     } catch (error) {
-      if (isAbort(error) || window !== this.window) return;
+      if (isAbort(error) || isPast()) return;
       batch(() => {
         if (this.isWindowOld.value) {
           this.statistics.value = null;
