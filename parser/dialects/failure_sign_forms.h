@@ -25,10 +25,10 @@ inline constexpr std::string_view kErrorOfFile =
 inline constexpr std::string_view kTryOfCommand =
     R"(^.{0,40}\b(?:try|attempt|run) #?\d+\b[^'"]*(?:torchrun|python3? -m|accelerate|mpirun) )";
 
-// A shell's prompt, "me@n1:~/run$ " or "[me@n1 run]$ ", with a program that trains: somebody began
-// again by hand.
+// A shell's prompt, "me@n1:~/run$ ", "[me@n1 run]$ " or "[n1] $ ", with a program that trains:
+// somebody began again by hand.
 inline constexpr std::string_view kPrompt =
-    R"(^(?:\([\w. -]+\) )?(?:\w+@[\w.-]+:[^ ]*|\[\w+@[\w.-]+ [^\]]*\])[#$] )"
+    R"(^(?:\([\w. -]+\) )?(?:\w+@[\w.-]+:[^ ]*|\[\w+@[\w.-]+ [^\]]*\]|\[[\w.-]+\] ?)[#$] )"
     R"((?:\w+=\S* |nohup |time )*(?:python3?|torchrun|accelerate launch|deepspeed|axolotl train|)"
     R"(llamafactory-cli train|srun) )";
 
@@ -47,8 +47,9 @@ constexpr FailureSign in_error(std::string_view cause, std::string_view words,
 }
 
 constexpr FailureSign by_line(std::string_view literal,
-                              std::string_view (*cause_of_line)(std::string_view)) {
-  return {{}, LogEvent::Kind::failure, literal, {}, nullptr, cause_of_line};
+                              std::string_view (*cause_of_line)(std::string_view),
+                              std::string_view pattern = {}) {
+  return {{}, LogEvent::Kind::failure, literal, pattern, nullptr, cause_of_line};
 }
 
 // Of a line that is wanted for what it announces.
@@ -72,13 +73,24 @@ constexpr FailureSign by_number(std::string_view literal,
 inline constexpr std::string_view kLabelledAttempt =
     R"(^\[[\w.-]+\] attempt (?:\d+|[A-Z])(?:$| \(\d{4}-\d\d-\d\d))";
 
+// Words of a line that tells how an attempt ended, rather than that one begins.
+inline constexpr auto kEndsOfAttempts =
+    std::to_array<std::string_view>({"fail", "exit", "ended", "died", "crash", "timed out",
+                                     "finish", "succe", "giv", "skip", " rc", "status"});
+
+// "[try 2/3] 2025-11-01 08:01:45 pull the mirror", of a script that labels and stamps its lines;
+// not
+// "[try 2/3] 2025-11-01 08:02:41 rc=1, giving up".
+inline constexpr std::string_view kLabelledTry =
+    R"(^\[(?:try|attempt) (?:[2-9]|[1-9]\d)/\d+\] \d{4}-\d\d-\d\d)";
+inline std::string_view cause_of_labelled_try(std::string_view line) {
+  return holds_one_of(line, kEndsOfAttempts) ? "" : kRestarted;
+}
+
 // "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---", "::: attempt a2 ::", "#### submit 2 (…)
 // ####", "attempt 2 (sleep 60) ..."; not "==> attempt 2 failed (exit 1)", nor "attempt 1: srun:
 // error: …", which labels a line, nor "-- launch 8 core dump writers".
 inline std::string_view cause_of_banner(std::string_view line) {
-  constexpr auto kEnds =
-      std::to_array<std::string_view>({"fail", "exit", "ended", "died", "crash", "timed out",
-                                       "finish", "succe", "giv", "skip", " rc", "status"});
   const std::size_t length = line.find_first_not_of("#=*>:- ");
   if (length == std::string_view::npos || line.front() == ' ') return {};
   std::string_view rest = line.substr(length);
@@ -88,7 +100,7 @@ inline std::string_view cause_of_banner(std::string_view line) {
   rest.remove_prefix(std::min(rest.size(), word.size() + 1));
   if (!rest.empty() && (rest[0] == '#' || (is_try && is_letter(rest[0])))) rest.remove_prefix(1);
   const std::size_t digits = length_of_run(rest, 0, is_digit);
-  if (digits == 0 || holds_one_of(rest, kEnds)) return {};
+  if (digits == 0 || holds_one_of(rest, kEndsOfAttempts)) return {};
   rest.remove_prefix(digits);
   if (rest.starts_with(" (")) return kRestarted;
   const bool is_banner = is_try || rest.find_first_not_of("#=*>:- ") == std::string_view::npos;

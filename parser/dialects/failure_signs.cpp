@@ -58,6 +58,8 @@ constexpr std::array kSignsOfRuns = {
     // A script's banner, and a supervisor's: "run #2 of 4".
     by_line("attempt ", cause_of_banner),
     failure(kRestarted, "] attempt ", kLabelledAttempt),
+    by_line("[try ", cause_of_labelled_try, kLabelledTry),
+    by_line("[attempt ", cause_of_labelled_try, kLabelledTry),
     // "attempt=1 t=2025-10-01T20:40:11 (micro batch 1)", of a script that stamps its attempts.
     failure(kRestarted, "attempt=", R"(^attempt=\d+ t=[-0-9T:Z]+(?: \(.*\))?$)"),
     // The same without a stamp, and "try 2:": the first such line begins nothing anew.

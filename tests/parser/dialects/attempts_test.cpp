@@ -138,41 +138,6 @@ TEST(Attempts, ThatMissOthersEndByWhatEndedTheOneBefore) {
   EXPECT_EQ(cause_of_dead(kPreemption + kStartOfRanks + missing), "rendezvous_failure");
 }
 
-TEST(Attempts, BeginWithABanner) {
-  const std::string full = "OSError: [Errno 28] No space left on device\n";
-  for (const char* const banner :
-       {"==== attempt 2 of 3 (2025-09-17T06:41:55Z) ====\n",
-        "---> attempt 1 2025-06-11T20:57:02 (local sqsh)\n", "### attempt #2 on n[1-4] ###\n",
-        "supervisor: run #2 of 4\n", "--- try 2 ---\n",
-        "[try 2] 2025-08-05 torchrun --nnodes=1 -m train\n",
-        "::: attempt a2 :: 2025-01-15T22:43:30Z :: node n14 :::\n",
-        "#### submit 2 (weights fixed, more loader cpus) ####\n",
-        "attempt=1 t=2025-10-01T20:40:11 (micro batch 1)\n",
-        "[attempt 2] Wed 08 Jan 2025 21:03:40 launching composer on n1 n2\n",
-        "[ctl] 2025-11-19T00:25:02Z generation 8: 63 nodes, elastic shrink allowed\n",
-        "[jobset] attempt 0: child job job-2 failed: node n31 preempted; restarting all "
-        "(restartAttempt 1)\n",
-        "root@pod-7f21a:/workspace# CUDA_VISIBLE_DEVICES=0 axolotl train chat.yml\n",
-        "(venv) me@n1:~/run$ torchrun --nproc-per-node 8 pretrain.py\n",
-        "[me@n1 run]$ nohup python train.py --lr 1e-4\n"}) {
-    EXPECT_EQ(cause_of_dead(kOutOfMemory + banner + full), "disk_full_or_quota") << banner;
-    EXPECT_TRUE(parse_log(banner).facts.events.empty()) << banner;
-  }
-  for (const char* const other :
-       {"==> attempt 2 failed (exit 1)\n", "attempt 2 of 3\n",
-        "--- try 3 skipped: twice the same ---\n", "--- 2 nodes left ---\n",
-        "::: attempt a2 rc=1 :::\n", "attempt=1 rc=1; attempts exhausted\n",
-        "[ctl] generation 7 ended: n39 GPU 7 NVLink fatal\n", "generation 7: 63 nodes\n",
-        "controller: generation 3: 2 workers failed, draining\n",
-        "attempt=2 backoff=4s url=https://huggingface.co/api/telemetry\n",
-        "[attempt 1] launching crash reporter\n", "-- launch 8 core dump writers\n",
-        "## submit 2: core dumps to s3 ##\n", "=== launch h100 workers ===\n",
-        "me@n1:~/exp$ tail -50 train.py\n", "me@n1:~/exp$ pip install deepspeed accelerate\n",
-        "  torchrun --nproc-per-node 8\n", "run 2 died: Command '['torchrun', '--nnodes=1']'\n"}) {
-    EXPECT_EQ(cause_of_dead(kOutOfMemory + other + full), "cuda_oom") << other;
-  }
-}
-
 // Rank 0's steps may be printed behind what another rank failed by.
 TEST(Attempts, EndByAThingItselfBeforeTheFirstOfAFewSteps) {
   const std::string aborted = "srun: error: n13: task 12: Aborted (core dumped)\n";

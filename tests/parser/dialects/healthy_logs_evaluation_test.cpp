@@ -81,6 +81,8 @@ constexpr auto kHealthySets = std::to_array<HealthySet>({
     {"healthy_multimodal_labs", 1},
     {"healthy_inhouse_tools", 1},
     {"healthy_issue_trackers", 6},
+    {"healthy_rack_scale_recipes", 6},
+    {"healthy_public_hubs", 3},
     {"healthy_operated_and_other", 0},
     // Their lines no dialect knows.
     {"healthy_home_made_trainers", 19},

@@ -120,6 +120,8 @@ constexpr LabelledSet kSets[] = {
     // Nearly all of its words are its houses' own.
     {"inhouse_tools", 55, 55, 42},
     {"issue_trackers", 100, 100, 90},
+    {"rack_scale_recipes", 100, 100, 82},
+    {"public_hubs", 95, 95, 87},
 };
 
 // As printed, with what stands before it: a stamp, a rank, a pod's name.
