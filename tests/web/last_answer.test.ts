@@ -71,16 +71,44 @@ test("a run's figures go where those of the window that was chosen do not come",
   serveRun();
   const store = new RunPageStore(1);
   await store.load("");
-  const choosing = store.setWindow("20-30");
+  const choosing = store.measureOver("window=20-30");
   assert.deepEqual([store.statistics.value?.window, store.isWindowOld.value], ["11-44", true]);
   await choosing;
   assert.deepEqual([store.statistics.value?.window, store.isWindowOld.value], ["20-30", false]);
-  await store.setWindow("refused");
+  await store.measureOver("window=refused");
   assert.deepEqual([store.statistics.value, store.metrics.value], [null, null]);
   assert.equal(store.windowProblem.value?.title, "Bad request");
   assert.equal(store.isWindowOld.value, false);
-  const next = store.setWindow("30-40");
+  const next = store.measureOver("window=30-40");
   assert.equal(store.windowProblem.value, null, "it is of the window before");
   await next;
   assert.equal(store.statistics.value?.window, "30-40");
+});
+
+// Whose answers for the window are given when `answers` are called, in any order.
+function serveWindowsLate(answers: (() => void)[]): void {
+  let asked = 0;
+  globalThis.fetch = (async (input: unknown) => {
+    const { pathname } = new URL(String(input), "http://localhost");
+    const isOfWindow = pathname.endsWith("/statistics");
+    const turn = isOfWindow ? ++asked : 0;
+    if (isOfWindow) await new Promise<void>((resolve) => answers.push(resolve));
+    return new Response(JSON.stringify({ steps_left_out: turn, step_count: 0 }), {
+      headers: { "content-type": "application/json" },
+    });
+  }) as typeof fetch;
+}
+
+test("a run's older figures do not stand over newer ones of the same window", async () => {
+  const answers: (() => void)[] = [];
+  serveWindowsLate(answers);
+  const store = new RunPageStore(1);
+  const older = store.load("");
+  const newer = store.refresh();
+  answers[1]?.();
+  await newer;
+  assert.equal(store.statistics.value?.steps_left_out, 2);
+  answers[0]?.();
+  await older;
+  assert.equal(store.statistics.value?.steps_left_out, 2);
 });

@@ -92,7 +92,8 @@ test("what an address asks for that the page does not know is told", () => {
   assert.match(words("gpus=8&limit=5"), /asks for 'gpus', 'limit', which .* leaves out\.$/);
   assert.equal(words("runs=1,2&window=20-30", "/compare"), "");
   assert.match(words("runs=1,2&foo=1", "/compare"), /'foo'/);
-  assert.match(words("window=20-30&without=checkpoint", "/runs/7"), /^The address asks for 'without'/);
+  assert.equal(words("window=20-30&without=checkpoint", "/runs/7"), "");
+  assert.match(words("window=20-30&include=traced", "/runs/7"), /^The address asks for 'include'/);
   assert.equal(words("foo=1", "/nowhere"), "", "there is no page");
 });
 

@@ -44,6 +44,22 @@ TEST_F(RunMetrics, TakesTokensAndWindow) {
   get_json("/api/v1/runs/999/metrics", {}, 404);
 }
 
+TEST_F(RunMetrics, LeavesOutStepsButForWhatIsHeldAgainstPublishedFigures) {
+  auto batch = published_batch(256);
+  batch.samples[40].extra_fields = {{"after_checkpoint", 1}};
+  batch.samples[40].step_time_s = 70.0;
+  const std::string path = metrics_of(writer_->commit({&batch, 1}).front());
+  const Json with = get_json(path, {{"window", "35-44"}});
+  const Json without = get_json(path, {{"window", "35-44"}, {"without", "checkpoint"}});
+  EXPECT_NEAR(with["step_time_s_mean"].get<double>(), (9 * 2.693 + 70) / 10, 1e-9);
+  EXPECT_NEAR(without["step_time_s_mean"].get<double>(), 2.693, 1e-9);
+  EXPECT_NEAR(without["metrics"]["tokens_per_s"]["value"].get<double>(), 389371, 0.5);
+  EXPECT_LT(with["speed_against_reference"].get<double>(), 0.5);
+  EXPECT_EQ(without["speed_against_reference"], with["speed_against_reference"]);
+  EXPECT_EQ(without["reference"], with["reference"]);
+  get_detail(path, {{"without", "eval"}}, 400);
+}
+
 TEST_F(RunMetrics, NamesTheBatchThatDisagrees) {
   const Json json = get_json(metrics_of(add_published_run(128)));
   EXPECT_EQ(json["recipe_match"]["outcome"], "mismatched");

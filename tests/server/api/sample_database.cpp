@@ -246,12 +246,17 @@ storage::RunId ApiTest::add_run(const std::string& experiment, std::int64_t job_
   return writer_->commit({&batch, 1}).front();
 }
 
-storage::RunId ApiTest::add_published_run(std::int64_t global_batch_size) {
+storage::IngestBatch ApiTest::published_batch(std::int64_t global_batch_size) const {
   const std::string experiment = "pretrain_nemotron4_15b_bf16_64";
   auto batch = sample_batch(root_, experiment, global_batch_size, 49, 2.693);
   train_with_batch(batch, global_batch_size);
   batch.configuration = parser::parse_experiment_name(experiment);
   batch.configuration.set("gpu_type", "h100", ConfigSource::llmb_config);
+  return batch;
+}
+
+storage::RunId ApiTest::add_published_run(std::int64_t global_batch_size) {
+  const auto batch = published_batch(global_batch_size);
   return writer_->commit({&batch, 1}).front();
 }
 

@@ -58,6 +58,7 @@ class ApiTest : public ::testing::Test {
                          std::int64_t last_iteration, double step_time_s);
   // The run of Nemotron-4 15B BF16 on 64 H100, as its document measured it, with 50 steps; its log
   // prints `global_batch_size`, where the document has 256.
+  storage::IngestBatch published_batch(std::int64_t global_batch_size) const;
   storage::RunId add_published_run(std::int64_t global_batch_size);
   // A running job of the launch that sample_batch()'s runs are of.
   static storage::JobRecord add_job(storage::JobStore& jobs, const std::string& experiment,

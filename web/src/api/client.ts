@@ -132,6 +132,7 @@ function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 const windowQuery = (window: string) => (window ? `?window=${encodeURIComponent(window)}` : "");
+const asQuery = (parameters: string) => (parameters ? `?${parameters}` : "");
 
 export const fetchRuns = (query: URLSearchParams, signal?: AbortSignal) =>
   get<RunList>(`/runs?${query}`, signal);
@@ -148,10 +149,11 @@ export const jobLogTextHref = (id: number, of: JobLog["of"]) =>
   `/api/v1/jobs/${id}/log/text?of=${of}`;
 export const fetchSteps = (id: number, signal?: AbortSignal) =>
   get<Steps>(`/runs/${id}/steps`, signal);
-export const fetchStatistics = (id: number, window: string, signal?: AbortSignal) =>
-  get<RunStatistics>(`/runs/${id}/statistics${windowQuery(window)}`, signal);
-export const fetchMetrics = (id: number, window: string, signal?: AbortSignal) =>
-  get<RunMetrics>(`/runs/${id}/metrics${windowQuery(window)}`, signal);
+// `over`: the window and the steps that are left out, as a query.
+export const fetchStatistics = (id: number, over: string, signal?: AbortSignal) =>
+  get<RunStatistics>(`/runs/${id}/statistics${asQuery(over)}`, signal);
+export const fetchMetrics = (id: number, over: string, signal?: AbortSignal) =>
+  get<RunMetrics>(`/runs/${id}/metrics${asQuery(over)}`, signal);
 export const fetchAgreement = (id: number, window: string, signal?: AbortSignal) =>
   get<RunAgreement>(`/runs/${id}/agreement${windowQuery(window)}`, signal);
 export const fetchInsight = (id: number, signal?: AbortSignal) =>

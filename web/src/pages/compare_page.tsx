@@ -109,7 +109,7 @@ function Compared({ picks }: { picks: number[] }) {
   return (
     <>
       <div class="filters">
-        <MeasuredOver />
+        <MeasuredOver label="window for all" />
       </div>
       <Pending answer={answer} what="the comparison" elsewhere={kAllRuns} />
       {comparison && (

@@ -129,7 +129,7 @@ function Filters({ history }: { history: History | null }) {
         onChoose={chooseWorkload}
       />
       <ClusterChoice />
-      <MeasuredOver />
+      <MeasuredOver label="window for all" />
       {isNarrowed() && <a href="/history">Show every configuration</a>}
     </div>
   );

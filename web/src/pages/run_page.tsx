@@ -5,7 +5,8 @@ import { BackToRuns } from "../parts/back_to_runs";
 import { kAllRuns, Loading, ProblemPanel } from "../parts/panels";
 import { UnknownKeys } from "../parts/unknown_keys";
 import { runName } from "../parts/values";
-import { queryValue, setQuery } from "../state/page_query";
+import { measuredOver } from "../state/measuring";
+import { queryValue } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { RunPageStore } from "../state/run_page";
 import { RunAgreementSection } from "./run_agreement";
@@ -21,16 +22,16 @@ import { RunWindow } from "./run_window";
 
 export function RunPage({ id }: { id: number }) {
   const store = useMemo(() => new RunPageStore(id), [id]);
-  const chosen = queryValue("window");
+  const over = measuredOver().toString();
   useEffect(() => {
     const unlisten = live.listen(store);
-    void store.load(chosen);
+    void store.load(over);
     return () => {
       unlisten();
       store.stop();
     };
   }, [store]);
-  useEffect(() => void store.setWindow(chosen), [store, chosen]);
+  useEffect(() => void store.measureOver(over), [store, over]);
   const run = store.run.value;
   usePageTitle(run ? runName(run) : "Run");
 
@@ -57,12 +58,10 @@ export function RunPage({ id }: { id: number }) {
           {run.step_count > 0 && (
             <RunWindow
               run={run}
-              chosen={chosen}
               statistics={store.statistics.value}
               metrics={store.metrics.value}
               problem={store.windowProblem.value}
               isOld={store.isWindowOld.value}
-              onChoose={(window) => setQuery("window", window)}
             />
           )}
           {steps && (
@@ -76,7 +75,7 @@ export function RunPage({ id }: { id: number }) {
           )}
           <RunEvents run={run} />
           <RunEvidence run={run} checkpoints={store.checkpoints.value} />
-          {run.step_count > 0 && <RunAgreementSection id={run.id} window={chosen} />}
+          {run.step_count > 0 && <RunAgreementSection id={run.id} window={queryValue("window")} />}
           <RunLogSection run={run} />
           <RunConfiguration run={run} />
         </>

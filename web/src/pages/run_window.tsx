@@ -13,27 +13,25 @@ import {
 } from "../format";
 import { otherMfu } from "../mfu_words";
 import { Figure } from "../parts/figure";
+import { MeasuredOver } from "../parts/measured_over";
 import { Loading } from "../parts/panels";
 import { Answered, LoadingAnew } from "../parts/pending";
-import { WindowForm } from "../parts/window_form";
 
 interface Props {
   run: RunDetails;
-  chosen: string; // from the URL; empty: the run's own
   statistics: RunStatistics | null;
   metrics: RunMetrics | null;
   problem: Problem | null;
-  isOld: boolean; // the figures are of the window before
-  onChoose: (window: string) => void;
+  isOld: boolean; // the figures are of the choice before
 }
 
 export function RunWindow(props: Props) {
-  const { run, chosen, statistics, metrics, problem, isOld, onChoose } = props;
+  const { run, statistics, metrics, problem, isOld } = props;
   return (
     <section class="numbers" aria-labelledby="numbers-title">
       <div class="section-head">
         <h2 id="numbers-title">Over the window</h2>
-        <WindowForm label="window" chosen={chosen} usual={run.window} onChoose={onChoose} />
+        <MeasuredOver label="window" usual={run.window} />
       </div>
       {isOld && <LoadingAnew what="the figures" />}
       {!statistics && !problem && <Loading what="the figures" />}
@@ -46,7 +44,14 @@ export function RunWindow(props: Props) {
         <Answered isOld={isOld}>
           <Headline statistics={statistics} metrics={metrics} />
           <p class="window-note">
-            {windowNote(statistics, run.status === "running")} {sentence(statistics.window_numbering)}
+            {windowNote(statistics, run.status === "running")}{" "}
+            {statistics.steps_left_out > 0 && (
+              <>
+                {formatPlural(statistics.steps_left_out, "step")} of it left out, but for what is held
+                against published figures.{" "}
+              </>
+            )}
+            {sentence(statistics.window_numbering)}
           </p>
           <StatisticsTable statistics={statistics} />
         </Answered>

@@ -81,7 +81,7 @@ export function ScalingPage() {
           onChoose={(chosen) => setQuery("workload", chosen)}
         />
         <ClusterChoice />
-        <MeasuredOver />
+        <MeasuredOver label="window for all" />
       </div>
       <Pending answer={answer} what="the series" elsewhere={kAllRuns} />
       {scaling && (

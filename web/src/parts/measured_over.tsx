@@ -12,14 +12,20 @@ const kSteps = new Map([
   ["all", "training alone"],
 ]);
 
-export function MeasuredOver() {
+interface Props {
+  label: string; // of the window
+  usual?: string; // without it, each run has its own
+}
+
+export function MeasuredOver({ label, usual }: Props) {
   const without = queryValue("without");
   // Several may stand in a link that somebody wrote.
   const choices = new Map([...kSteps, ...(kSteps.has(without) ? [] : [[without, without] as const])]);
   return (
     <div class="measured-over">
       <WindowForm
-        label="window for all"
+        label={label}
+        {...(usual ? { usual } : {})}
         chosen={queryValue("window")}
         onChoose={(window) => setQuery("window", window)}
       />

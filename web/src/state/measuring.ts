@@ -6,7 +6,12 @@ import { apiParameters } from "./page_query";
 // Of the API's parameters.
 export const kMeasuringKeys = ["window", "without", "include"] as const;
 
-// The page of a run over the page's own window.
+// Which steps of a run count.
+const kStepsKeys = ["window", "without"] as const;
+
+export const measuredOver = () => apiParameters(kStepsKeys);
+
+// The page of a run over the page's own window, and without the steps that the page leaves out.
 export function measuredRunHref(id: number): string {
-  return hrefOf(`/runs/${id}`, apiParameters(["window"]));
+  return hrefOf(`/runs/${id}`, measuredOver());
 }

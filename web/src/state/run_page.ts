@@ -38,8 +38,8 @@ export class RunPageStore implements LiveListener {
   readonly windowProblem = signal<Problem | null>(null);
   readonly isWindowOld = signal(false); // what is shown of a window is of the one before
 
-  private window = "";
-  private shownWindow = ""; // that the statistics are of
+  private over = ""; // the window and the steps that are left out, as a query
+  private shownOver = ""; // that the statistics are of
   private requests = new AbortController();
   private asked = 0; // times
   private shown = 0; // the last of them whose answer is shown
@@ -49,17 +49,17 @@ export class RunPageStore implements LiveListener {
 
   constructor(readonly id: number) {}
 
-  async load(window: string): Promise<void> {
-    this.window = window;
+  async load(over: string): Promise<void> {
+    this.over = over;
     await this.refresh();
   }
 
-  async setWindow(window: string): Promise<void> {
-    if (window === this.window) return;
-    this.window = window;
+  async measureOver(over: string): Promise<void> {
+    if (over === this.over) return;
+    this.over = over;
     batch(() => {
       this.windowProblem.value = null; // it is of the window before
-      this.isWindowOld.value = this.statistics.value !== null && window !== this.shownWindow;
+      this.isWindowOld.value = this.statistics.value !== null && over !== this.shownOver;
     });
     await this.loadWindow();
   }
@@ -103,19 +103,19 @@ export class RunPageStore implements LiveListener {
   }
 
   private async loadWindow(): Promise<void> {
-    const { window } = this;
+    const { over } = this;
     const { signal: abort } = this.requests;
     const turn = ++this.windowAsked;
     // Another window was chosen meanwhile, or an answer to a later question was here before.
-    const isPast = () => window !== this.window || turn < this.windowShown;
+    const isPast = () => over !== this.over || turn < this.windowShown;
     try {
       const [statistics, metrics] = await Promise.all([
-        fetchStatistics(this.id, window, abort),
-        fetchMetrics(this.id, window, abort),
+        fetchStatistics(this.id, over, abort),
+        fetchMetrics(this.id, over, abort),
       ]);
       if (isPast()) return;
       this.windowShown = turn;
-      this.shownWindow = window;
+      this.shownOver = over;
       batch(() => {
         this.isWindowOld.value = false;
         this.statistics.value = statistics;

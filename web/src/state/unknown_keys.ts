@@ -10,7 +10,7 @@ import { kSubmissionKeys } from "./submission";
 const kKeysOf: Record<Exclude<Page["name"], "unknown">, readonly string[]> = {
   board: ["workload", "gpu_type", "cluster", "state", "cell", "view"],
   runs: kKnownKeys,
-  run: ["window", "scale", "log", "find"],
+  run: ["window", "without", "scale", "log", "find"],
   compare: [...kSideKeys, ...kMeasuringKeys],
   scaling: ["workload", "cluster", ...kMeasuringKeys],
   history: [...kHistoryKeys, "run", "cluster", "days", ...kMeasuringKeys],
