@@ -29,8 +29,18 @@ std::string looks_alike() {
                              log_head_sql("head_length", "run"));
 }
 
-constexpr std::string_view kThatCountsFirst =
-    "other.status <> 'complete' OR other.marks <> 0, other.id";
+constexpr std::array kIdentityColumns = {"workload", "model_size", "dtype", "gpu_type",
+                                         "gpu_count"};
+
+// As parser::counting_order(), of those that may count: the run that says most of what it trained.
+std::string that_counts_first() {
+  std::string unstated;
+  for (const char* const column : kIdentityColumns) {
+    unstated += fmt::format("{}CASE WHEN other.{} IS NULL THEN 1 ELSE 0 END",
+                            unstated.empty() ? "" : " + ", column);
+  }
+  return fmt::format("other.status <> 'complete' OR other.marks <> 0, {}, other.id", unstated);
+}
 
 // How those are found that may be copies of `run`, by an index: of a run without a step time those
 // of its job.
@@ -40,11 +50,12 @@ constexpr std::string_view kOfOneJob = "near.job_id = run.job_id AND near.step_t
 std::string original_sql(std::string_view nearness) {
   std::string columns;
   for (const char* const column : kAlikeColumns) columns += fmt::format("near.{}, ", column);
+  for (const char* const column : kIdentityColumns) columns += fmt::format("near.{}, ", column);
   return fmt::format(
       "(SELECT other.id FROM (SELECT near.id, {}near.status, near.marks FROM run AS near WHERE {}"
       " AND near.is_superseded = 0 ORDER BY near.id LIMIT {}) AS other WHERE {} ORDER BY {} LIMIT "
       "1)",
-      columns, nearness, kAlikeMax, looks_alike(), kThatCountsFirst);
+      columns, nearness, kAlikeMax, looks_alike(), that_counts_first());
 }
 
 }  // namespace
@@ -94,7 +105,7 @@ std::string alike_sql() {
       "SELECT other.id FROM run AS other WHERE other.id IN ({} UNION ALL {})"
       " AND EXISTS (SELECT 1 FROM run WHERE run.id = ? AND run.is_superseded = 0 AND {})"
       " ORDER BY {}",
-      of_one_mean, of_one_job, looks_alike(), kThatCountsFirst);
+      of_one_mean, of_one_job, looks_alike(), that_counts_first());
 }
 
 }  // namespace

@@ -102,6 +102,18 @@ TEST_F(LogCopies, AreOfTheRunThatCounts) {
               UnorderedElementsAre(Pair(first, counted), Pair(marked, counted)));
 }
 
+TEST_F(LogCopies, AreOfTheRunThatSaysWhatItTrained) {
+  IngestBatch nameless = log_in("copied");
+  nameless.configuration = {};
+  const RunId copied = add(nameless);
+  IngestBatch named = log_in("own");
+  named.configuration = {};
+  named.configuration.set("workload", "pretrain_grok1", parser::ConfigSource::llmb_config);
+  named.configuration.set("gpu_count", "512", parser::ConfigSource::llmb_config);
+  const RunId own = add(named);
+  EXPECT_THAT(copies_of({copied, own}), UnorderedElementsAre(Pair(copied, own)));
+}
+
 TEST_F(LogCopies, AreAllToldOfOneRun) {
   IngestBatch unfinished = log_in("a");
   unfinished.summary.status = parser::RunStatus::incomplete;
