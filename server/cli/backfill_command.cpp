@@ -85,7 +85,7 @@ parser::Result<dispatch::SlurmParameters> slurm_parameters(const std::vector<std
   }
   const auto of_shell = dispatch::slurm_parameters_of(environment);
   if (!of_shell) return tl::unexpected(of_shell.error());
-  dispatch::fill_missing(parameters, *of_shell);
+  dispatch::fill_missing(parameters, of_shell->parameters);
   return parameters;
 }
 

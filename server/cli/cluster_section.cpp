@@ -72,8 +72,17 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-void take_if_unset(std::string& into, const std::string& from) {
-  if (into.empty()) into = from;
+// What is there already counts, from `counts.origin`.
+void take_variable(ClusterSettings& settings, std::string& into, const char* name,
+                   dispatch::NamedValue counts) {
+  const std::string value = variable(name);
+  if (into.empty()) {
+    into = value;
+  } else if (!value.empty() && value != into) {
+    counts.value = into;
+    settings.set_aside_notes.push_back(
+        dispatch::set_aside_note(name + std::string(" of the shell"), value, counts));
+  }
 }
 
 // The runner that was built, or installed, beside this program.
@@ -89,16 +98,12 @@ parser::Result<void> choose_workload_folder(ClusterSettings& settings,
                                             const std::set<std::string>& workloads) {
   std::string& folder = settings.workload_folder;
   std::string& origin = settings.workload_folder_origin;
-  if (!folder.empty()) {
-    if (origin.empty()) origin = "the cluster's configuration";
-    return {};
-  }
+  if (!folder.empty() && origin.empty()) origin = dispatch::kOfCluster;
   for (const char* const name : {"LLMB_WORKLOAD", "STAGE_PATH"}) {
-    folder = variable(name);
-    if (folder.empty()) continue;
-    origin = name + std::string(" of the shell");
-    return {};
+    take_variable(settings, folder, name, {"workload_folder", "", origin});
+    if (!folder.empty() && origin.empty()) origin = name + std::string(" of the shell");
   }
+  if (!folder.empty()) return {};
   if (settings.llmb_install.empty() || workloads.empty()) return {};  // the check says it
   if (workloads.size() > 1) {
     return parser::fail(
@@ -191,10 +196,14 @@ ClusterSection read_cluster_section(const ConfigurationReader& reader, const YAM
 
 parser::Result<void> complete_cluster(ClusterSettings& settings,
                                       const std::set<std::string>& workloads) {
-  take_if_unset(settings.llmb_install, variable("LLMB_INSTALL"));
-  take_if_unset(settings.llmb_repo, variable("LLMB_REPO"));
+  settings.set_aside_notes.clear();
+  const auto take = [&](std::string& into, const char* name, const char* key) {
+    take_variable(settings, into, name, {key, "", std::string(dispatch::kOfCluster)});
+  };
+  take(settings.llmb_install, "LLMB_INSTALL", "llmb_install");
+  take(settings.llmb_repo, "LLMB_REPO", "llmb_repo");
   if (auto chosen = choose_workload_folder(settings, workloads); !chosen) return chosen;
-  take_if_unset(settings.slurm_conf, variable("SLURM_CONF"));
+  take(settings.slurm_conf, "SLURM_CONF", "slurm_conf");
   dispatch::Environment environment;
   for (const char* const name :
        {"SBATCH_ACCOUNT", "SBATCH_PARTITION", "SBATCH_GPUS_PER_NODE", "SBATCH_TIMELIMIT",
@@ -202,11 +211,14 @@ parser::Result<void> complete_cluster(ClusterSettings& settings,
         "SLURM_GPUS_PER_NODE", "ADDITIONAL_SLURM_PARAMS"}) {
     environment[name] = variable(name);
   }
-  auto parameters = dispatch::slurm_parameters_of(environment);
-  if (!parameters) return tl::unexpected(parameters.error());
+  auto of_shell = dispatch::slurm_parameters_of(environment);
+  if (!of_shell) return tl::unexpected(of_shell.error());
   // What somebody set in the shell outranks what the file says for everybody.
-  dispatch::fill_missing(*parameters, settings.slurm);
-  settings.slurm = std::move(*parameters);
+  dispatch::fill_missing(of_shell->parameters, settings.slurm);
+  settings.slurm = std::move(of_shell->parameters);
+  settings.slurm_origins = std::move(of_shell->origins);
+  settings.set_aside_notes.insert(settings.set_aside_notes.end(), of_shell->set_aside_notes.begin(),
+                                  of_shell->set_aside_notes.end());
   find_runner(settings);
   return dispatch::complete_settings(settings);
 }

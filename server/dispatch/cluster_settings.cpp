@@ -108,6 +108,11 @@ parser::Result<void> apply_llmb_cluster_config(ClusterSettings& settings, const 
         !added) {
       return added;
     }
+    for (const auto& [name, unused] : found) {
+      if (!settings.slurm.contains(name)) {
+        settings.slurm_origins[name] = settings.llmb_install + "/cluster_config.yaml";
+      }
+    }
     fill_missing(settings.slurm, found);
     return {};
   } catch (const YAML::Exception& error) {

@@ -25,11 +25,14 @@ struct ClusterSettings {
   std::string gpu_type;
   std::optional<std::int64_t> gpus_per_node;
   SlurmParameters slurm;                                   // defaults of every submission
+  Origins slurm_origins;                                   // of those beyond the configuration's
   Environment environment;                                 // added to every job
   std::set<std::string, std::less<>> environment_allowed;  // beyond the built-in list
   // Launch variables of the shell that submits (ENABLE_PROFILE …); none in a daemon.
   Environment launch_environment;
-  bool knows_shell = false;    // launch_environment is that of who submits
+  bool knows_shell = false;  // launch_environment is that of who submits
+  // Sentences on variables of the shell that something else outranks.
+  std::vector<std::string> set_aside_notes;
   Environment launch_scripts;  // workload -> an installed recipe's launch.sh
   Environment venvs;           // workload -> the virtual environment of its launch.sh
   bool whole_nodes = true;     // ask for nodes and their memory alone, where GPUs are used

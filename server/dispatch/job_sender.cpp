@@ -128,7 +128,10 @@ SentJob JobSender::send(const JobRecord& job) {
 std::optional<std::string> JobSender::prepare(Attempt& attempt) const {
   const auto submissions = parse_submissions(attempt.job.submission);
   if (!submissions || submissions->size() != 1) return "its row holds no submission";
-  auto plan = plan_submission(submissions->front(), settings_, catalog_, runner_.facts());
+  // What counts of the shell is in the row.
+  ClusterSettings without_shell = settings_;
+  without_shell.launch_environment.clear();
+  auto plan = plan_submission(submissions->front(), without_shell, catalog_, runner_.facts());
   if (!plan) return plan.error().message;
   attempt.plan = std::move(*plan);
   attempt.launch = recorded_launch(attempt.job.submission_id, attempt.job.launch_id);

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
+#include <variant>
 
 #include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -49,106 +53,125 @@ constexpr auto kSecrets = std::to_array<std::string_view>({"HF_TOKEN"});
 
 constexpr std::int64_t kNumberMax = 10'000'000;
 
-Result<std::int64_t> number_of(const std::string& value) {
-  const auto number = parser::parse_integer(value, 0, kNumberMax);
-  if (!number) return fail("which is no whole number");
-  return *number;
+Result<void> read_value(const std::string& text, std::string& into) {
+  into = text;
+  return {};
 }
 
-Result<bool> flag_of(const std::string& value) {
-  std::string lower = value;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  if (lower == "true" || lower == "1") return true;
-  if (lower == "false" || lower == "0") return false;
+Result<void> read_value(const std::string& text, bool& into) {
+  const std::string lower = parser::lower(text);
+  into = lower == "true" || lower == "1";
+  if (into || lower == "false" || lower == "0") return {};
   return fail("which is neither true nor false");
 }
 
-// Sets the field where it is not set. True where it did.
-using Setter = Result<bool> (*)(Submission&, const std::string&);
-
-template <std::string Submission::*field>
-Result<bool> set_text(Submission& submission, const std::string& value) {
-  if (!(submission.*field).empty()) return false;
-  submission.*field = value;
-  return true;
+Result<void> read_value(const std::string& text, std::int64_t& into) {
+  const auto number = parser::parse_integer(text, 0, kNumberMax);
+  if (!number) return fail("which is no whole number");
+  into = *number;
+  return {};
 }
 
-template <bool Submission::*field>
-Result<bool> set_flag(Submission& submission, const std::string& value) {
-  const auto wanted = flag_of(value);
-  if (!wanted) return tl::unexpected(wanted.error());
-  if (submission.*field || !*wanted) return false;
-  submission.*field = true;
-  return true;
+Result<void> read_value(const std::string& text, std::optional<std::int64_t>& into) {
+  return read_value(text, into.emplace());
 }
 
-template <std::optional<std::int64_t> Submission::*field>
-Result<bool> set_number(Submission& submission, const std::string& value) {
-  const auto number = number_of(value);
-  if (!number) return tl::unexpected(number.error());
-  if (submission.*field) return false;
-  submission.*field = *number;
-  return true;
+bool is_set(const std::string& value) {
+  return !value.empty();
+}
+bool is_set(bool value) {
+  return value;
+}
+bool is_set(std::int64_t value) {
+  return value != 0;
+}
+bool is_set(const std::optional<std::int64_t>& value) {
+  return value.has_value();
 }
 
-Result<bool> set_scale(Submission& submission, const std::string& value) {
-  const auto number = number_of(value);
-  if (!number) return tl::unexpected(number.error());
-  if (submission.scale != 0) return false;
-  submission.scale = *number;
-  return true;
+std::string text_of(const std::string& value) {
+  return value;
 }
+std::string text_of(bool value) {
+  return value ? "true" : "false";
+}
+std::string text_of(std::int64_t value) {
+  return fmt::to_string(value);
+}
+std::string text_of(const std::optional<std::int64_t>& value) {
+  return fmt::to_string(*value);
+}
+
+using Member = std::variant<std::string Submission::*, bool Submission::*,
+                            std::int64_t Submission::*, std::optional<std::int64_t> Submission::*>;
 
 struct LaunchVariable {
   std::string_view name;
   std::string_view field;
-  Setter set;
+  Member member;
 };
 // The newer name of two comes first, and counts.
 constexpr auto kLaunchVariables = std::to_array<LaunchVariable>({
-    {"JOB_TOTAL_GPUS", "scale", set_scale},
-    {"DTYPE", "dtype", set_text<&Submission::dtype>},
-    {"MODEL_SIZE", "model_size", set_text<&Submission::model_size>},
-    {"GPU_TYPE", "gpu_type", set_text<&Submission::gpu_type>},
-    {"GPUS_PER_NODE", "gpus_per_node", set_number<&Submission::gpus_per_node>},
-    {"ENABLE_PROFILE", "profile", set_flag<&Submission::profile>},
-    {"RUN_CONF_PROFILE_START_STEP", "profile_start_step",
-     set_number<&Submission::profile_start_step>},
-    {"PROFILE_START_STEP", "profile_start_step", set_number<&Submission::profile_start_step>},
-    {"RUN_CONF_PROFILE_STOP_STEP", "profile_stop_step", set_number<&Submission::profile_stop_step>},
-    {"PROFILE_STOP_STEP", "profile_stop_step", set_number<&Submission::profile_stop_step>},
-    {"RUN_CONF_PROFILE_RANKS", "profile_ranks", set_text<&Submission::profile_ranks>},
-    {"RUN_CONF_PROFILE_GPU_METRICS", "gpu_metrics", set_flag<&Submission::gpu_metrics>},
-    {"ENABLE_GPU_METRICS", "gpu_metrics", set_flag<&Submission::gpu_metrics>},
-    {"ENABLE_NCCLTRACE", "nccl_trace", set_flag<&Submission::nccl_trace>},
-    {"ENABLE_CHECKPOINT", "checkpoint", set_flag<&Submission::checkpoint>},
-    {"LOAD_CHECKPOINT_PATH", "load_checkpoint_path", set_text<&Submission::load_checkpoint_path>},
-    {"RUN_CONF_IMAGE", "container_image", set_text<&Submission::container_image>},
-    {"RUN_CONF_MOUNTS", "container_mounts", set_text<&Submission::container_mounts>},
+    {"JOB_TOTAL_GPUS", "scale", &Submission::scale},
+    {"DTYPE", "dtype", &Submission::dtype},
+    {"MODEL_SIZE", "model_size", &Submission::model_size},
+    {"GPU_TYPE", "gpu_type", &Submission::gpu_type},
+    {"GPUS_PER_NODE", "gpus_per_node", &Submission::gpus_per_node},
+    {"ENABLE_PROFILE", "profile", &Submission::profile},
+    {"RUN_CONF_PROFILE_START_STEP", "profile_start_step", &Submission::profile_start_step},
+    {"PROFILE_START_STEP", "profile_start_step", &Submission::profile_start_step},
+    {"RUN_CONF_PROFILE_STOP_STEP", "profile_stop_step", &Submission::profile_stop_step},
+    {"PROFILE_STOP_STEP", "profile_stop_step", &Submission::profile_stop_step},
+    {"RUN_CONF_PROFILE_RANKS", "profile_ranks", &Submission::profile_ranks},
+    {"RUN_CONF_PROFILE_GPU_METRICS", "gpu_metrics", &Submission::gpu_metrics},
+    {"ENABLE_GPU_METRICS", "gpu_metrics", &Submission::gpu_metrics},
+    {"ENABLE_NCCLTRACE", "nccl_trace", &Submission::nccl_trace},
+    {"ENABLE_CHECKPOINT", "checkpoint", &Submission::checkpoint},
+    {"LOAD_CHECKPOINT_PATH", "load_checkpoint_path", &Submission::load_checkpoint_path},
+    {"RUN_CONF_IMAGE", "container_image", &Submission::container_image},
+    {"RUN_CONF_MOUNTS", "container_mounts", &Submission::container_mounts},
 });
+
+// What a variable said before has an origin: "false", too, outranks what comes later. The note of
+// one that gives way.
+template <typename Value>
+std::string give(Value& now, const Value& said, const std::string& source, std::string_view text,
+                 std::string_view field, Origins& origins) {
+  if (!is_set(now) && !origins.contains(field)) {
+    now = said;
+    origins[std::string(field)] = source;
+    return {};
+  }
+  if (now == said) return {};
+  return set_aside_note(source, text, {field, text_of(now), origin_of(field, origins)});
+}
 
 }  // namespace
 
-Result<void> take_launch_variables(Submission& submission, Environment& environment,
-                                   std::string_view where, Origins& origins) {
+Result<std::vector<std::string>> take_launch_variables(Submission& submission,
+                                                       Environment& environment,
+                                                       std::string_view where, Origins& origins) {
+  std::vector<std::string> notes;
   for (const LaunchVariable& variable : kLaunchVariables) {
     const auto found = environment.find(variable.name);
     if (found == environment.end()) continue;
     const std::string value = found->second;
     environment.erase(found);
     if (value.empty()) continue;
-    const auto was_set = variable.set(submission, value);
-    if (!was_set) {
-      return fail(fmt::format("{} of {} is {}, {}", variable.name, where, in_quotes(value),
-                              was_set.error().message));
+    const std::string source = fmt::format("{} of {}", variable.name, where);
+    const auto take = [&](auto member) -> Result<std::string> {
+      Submission said;
+      if (auto read = read_value(value, said.*member); !read) return tl::unexpected(read.error());
+      spell_as_catalog(said);
+      return give(submission.*member, said.*member, source, value, variable.field, origins);
+    };
+    auto note = std::visit(take, variable.member);
+    if (!note) {
+      return fail(fmt::format("{} is {}, {}", source, in_quotes(value), note.error().message));
     }
-    if (*was_set) {
-      origins[std::string(variable.field)] = fmt::format("{} of {}", variable.name, where);
-    }
+    if (!note->empty()) notes.push_back(*std::move(note));
   }
-  return {};
+  return notes;
 }
 
 std::vector<std::string_view> launch_variable_names() {
@@ -176,7 +199,7 @@ bool is_secret_variable(std::string_view name) {
 }
 
 std::vector<std::string_view> variables_without_effect() {
-  return {"GSW_VERSION"};
+  return {"GSW_VERSION", "MAX_STEPS"};
 }
 
 std::vector<std::string_view> secret_variables() {

@@ -2,7 +2,6 @@
 // which field of a submission each one means, which others a job may have, and which are secrets.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,29 +9,32 @@
 
 #include "parser/result.h"
 #include "server/dispatch/submission.h"
+#include "server/dispatch/value_origin.h"
 
 namespace llmb::dispatch {
 
-// Nodes, of the 2024 recipe: no field of a submission, but take_node_count_of_job() makes its scale
-// of it.
+// Nodes, of the 2024 recipe: no field of a submission, but take_node_count() makes its scale of it.
 inline constexpr std::string_view kNodeCountVariable = "NUM_NODES";
 
-// Field of a submission -> where its value came from, in words.
-using Origins = std::map<std::string, std::string, std::less<>>;
-inline constexpr std::string_view kOfDocument = "the document's default";
+// Where variables are.
+inline constexpr std::string_view kOfJob = "the job's variables";
+inline constexpr std::string_view kOfShell = "the shell";
 
 // Takes the variables out of `environment` that mean a field of `submission`, and sets the fields
-// that are not set yet. `where` names the source: "--env", "the shell". An error names the
+// that are not set yet, spelled as the catalog does. `where` names the source: "the job's
+// variables", "the shell". Sentences on those whose field has another value. An error names the
 // variable.
-parser::Result<void> take_launch_variables(Submission& submission, Environment& environment,
-                                           std::string_view where, Origins& origins);
+parser::Result<std::vector<std::string>> take_launch_variables(Submission& submission,
+                                                               Environment& environment,
+                                                               std::string_view where,
+                                                               Origins& origins);
 
 // All names that take_launch_variables() knows, and kNodeCountVariable, for reading them from a
 // shell.
 std::vector<std::string_view> launch_variable_names();
 
-// Those that a document names and nothing here follows: of jobs in its layout they are said to have
-// no effect.
+// Those of a shell that nothing here follows, and whoever set them may expect it: they are said to
+// have no effect.
 std::vector<std::string_view> variables_without_effect();
 
 // Whether a user may set it for a job; `further` are those that the configuration adds.

@@ -30,51 +30,36 @@ std::int64_t gpus_of_node(const Submission& wanted, const ClusterSettings& setti
   return gpu == nullptr ? 8 : gpu->gpus_per_node;
 }
 
-// NUM_NODES is `text`, as `where` has it.
-Result<void> make_scale(Submission& wanted, const std::string& text, std::string_view where,
-                        const ClusterSettings& settings, const parser::Catalog& catalog,
-                        Origins& origins) {
-  const auto nodes = parser::parse_integer(text, 1, kNodesMax);
-  if (!nodes) {
-    return parser::fail(fmt::format("{} of {} is {}, which is no number of nodes",
-                                    kNodeCountVariable, where, in_quotes(text)));
-  }
-  const std::int64_t per_node = gpus_of_node(wanted, settings, catalog);
-  wanted.scale = *nodes * per_node;
-  origins["scale"] =
-      fmt::format("{} of {}, {} nodes of {} GPUs", kNodeCountVariable, where, *nodes, per_node);
-  return {};
-}
-
-bool wants_scale(const Submission& wanted) {
-  return wanted.document == kBatchScriptDocument && wanted.scale == 0;
-}
-
 }  // namespace
 
-Result<std::string> take_node_count_of_job(Submission& wanted, const ClusterSettings& settings,
-                                           const parser::Catalog& catalog, Origins& origins) {
-  const auto entry = wanted.environment.find(kNodeCountVariable);
-  if (entry == wanted.environment.end()) return {};
+Result<std::string> take_node_count(Submission& wanted, Environment& environment,
+                                    std::string_view where, const ClusterSettings& settings,
+                                    const parser::Catalog& catalog, Origins& origins) {
+  const auto entry = environment.find(kNodeCountVariable);
+  if (entry == environment.end()) return {};
   const std::string text = entry->second;
-  wanted.environment.erase(entry);
-  if (!wants_scale(wanted)) {
-    return fmt::format("{} has no effect: {}", kNodeCountVariable,
-                       wanted.scale != 0
-                           ? "the number of GPUs is given"
-                           : fmt::format("only {} knows it (--document)", kBatchScriptDocument));
+  environment.erase(entry);
+  if (wanted.document != kBatchScriptDocument) {
+    if (where == kOfShell) return {};
+    return fmt::format("{} has no effect: only {} knows it (--document)", kNodeCountVariable,
+                       kBatchScriptDocument);
   }
-  auto made = make_scale(wanted, text, "the job's variables", settings, catalog, origins);
-  if (!made) return tl::unexpected(made.error());
+  const std::string source = fmt::format("{} of {}", kNodeCountVariable, where);
+  const auto nodes = parser::parse_integer(text, 1, kNodesMax);
+  if (!nodes) {
+    return parser::fail(
+        fmt::format("{} is {}, which is no number of nodes", source, in_quotes(text)));
+  }
+  const std::int64_t per_node = gpus_of_node(wanted, settings, catalog);
+  const std::int64_t scale = *nodes * per_node;
+  if (wanted.scale == scale) return {};
+  if (wanted.scale != 0) {
+    return set_aside_note(source, text,
+                          {"scale", fmt::to_string(wanted.scale), origin_of("scale", origins)});
+  }
+  wanted.scale = scale;
+  origins["scale"] = fmt::format("{}, {} nodes of {} GPUs", source, *nodes, per_node);
   return {};
-}
-
-Result<void> take_node_count_of_shell(Submission& wanted, const ClusterSettings& settings,
-                                      const parser::Catalog& catalog, Origins& origins) {
-  const auto entry = settings.launch_environment.find(std::string(kNodeCountVariable));
-  const bool is_set = entry != settings.launch_environment.end();
-  if (!is_set || !wants_scale(wanted)) return {};  // other programs' jobs set it too
-  return make_scale(wanted, entry->second, "the shell", settings, catalog, origins);
 }
 
 std::string gpus_per_node_note(const Submission& wanted, const parser::Catalog& catalog) {

@@ -12,14 +12,12 @@
 
 namespace llmb::dispatch {
 
-// Of a submission of the 2024 document without a scale, NUM_NODES makes it: the job's own, which is
-// taken out of its variables (the note says where it has no effect), before the shell's.
-parser::Result<std::string> take_node_count_of_job(Submission& wanted,
-                                                   const ClusterSettings& settings,
-                                                   const parser::Catalog& catalog,
-                                                   Origins& origins);
-parser::Result<void> take_node_count_of_shell(Submission& wanted, const ClusterSettings& settings,
-                                              const parser::Catalog& catalog, Origins& origins);
+// Of a submission of the 2024 document without a scale, NUM_NODES of `environment` makes it. Out of
+// the job's own variables it is taken, and there the note says, too, that no other document knows
+// it; in a shell other programs' jobs have it. `where`: "the shell".
+parser::Result<std::string> take_node_count(Submission& wanted, Environment& environment,
+                                            std::string_view where, const ClusterSettings& settings,
+                                            const parser::Catalog& catalog, Origins& origins);
 
 // That a node has another number of GPUs than the documents have; mostly empty. `wanted`:
 // completed.

@@ -16,8 +16,6 @@
 namespace llmb::dispatch {
 namespace {
 
-constexpr std::string_view kAskedFor = "asked for";
-
 // It is started here where it submits the job itself, else on a node.
 std::string launch_script_note(const Plan& plan) {
   const auto seen = see_launch_script(plan.program);
@@ -30,6 +28,36 @@ std::string launch_script_note(const Plan& plan) {
                           : "the job fails where its nodes do not see it either");
 }
 
+std::string slurm_origin(const std::string& option, const Submission& wanted,
+                         const ClusterSettings& settings) {
+  if (wanted.slurm.contains(option)) return std::string(kAskedFor);
+  const auto origin = settings.slurm_origins.find(option);
+  if (origin != settings.slurm_origins.end()) return origin->second;
+  return settings.slurm.contains(option) ? std::string(kOfCluster) : "llmb-report's default";
+}
+
+// Of the runner, of Slurm, and variables of the job.
+void add_options(std::vector<PlannedValue>& values, const Plan& plan,
+                 const ClusterSettings& settings) {
+  const Submission& wanted = plan.submission;
+  for (const auto& [name, value] : wanted.runner_options) {
+    if (name == kCudaGraphsOption || (wanted.profile && name == "steps")) continue;  // above
+    values.push_back({"set " + name, runner_option_text(name, value), std::string(kAskedFor)});
+  }
+  for (const auto& [name, value] : plan.slurm) {
+    values.push_back(
+        {"slurm " + name, value.empty() ? "true" : value, slurm_origin(name, wanted, settings)});
+  }
+  for (const auto* const variables : {&wanted.environment, &settings.environment}) {
+    const bool is_asked_for = variables == &wanted.environment;
+    for (const auto& [name, value] : *variables) {
+      if (is_secret_variable(name) || (!is_asked_for && wanted.environment.contains(name)))
+        continue;
+      values.push_back({"env " + name, value, std::string(is_asked_for ? kAskedFor : kOfCluster)});
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& settings,
@@ -38,9 +66,7 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
   std::vector<PlannedValue> values;
   const auto add = [&](const char* name, std::string value) {
     if (value.empty()) return;
-    const auto origin = origins.find(name);
-    values.push_back({name, std::move(value),
-                      origin == origins.end() ? std::string(kAskedFor) : origin->second});
+    values.push_back({name, std::move(value), origin_of(name, origins)});
   };
   const auto step = [](const std::optional<std::int64_t>& value) {
     return value ? fmt::to_string(*value) : std::string();
@@ -91,15 +117,7 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
                                   : is_set   ? kAskedFor
                                              : "llmb-step-runner's default")});
   }
-  for (const auto& [name, value] : plan.slurm) {
-    const auto configured = settings.slurm.find(name);
-    std::string_view origin = kAskedFor;
-    if (!wanted.slurm.contains(name)) {
-      origin = configured == settings.slurm.end() ? "llmb-report's default"
-                                                  : "the cluster's configuration or the shell";
-    }
-    values.push_back({"slurm " + name, value.empty() ? "true" : value, std::string(origin)});
-  }
+  add_options(values, plan, settings);
   return values;
 }
 
@@ -149,8 +167,10 @@ std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& setti
        "the backend 'cpu' has no GPU to profile; the steps are marked in the log only");
   note(is_runner && settings.launch_environment.contains("HF_TOKEN"), "HF_TOKEN",
        "the launcher 'runner' loads no tokenizer");
-  note(is_runner && wanted.environment.contains("MAX_STEPS"), "MAX_STEPS",
+  const bool is_of_shell = settings.launch_environment.contains("MAX_STEPS");
+  note(is_runner && (is_of_shell || wanted.environment.contains("MAX_STEPS")), "MAX_STEPS",
        "the launcher 'runner' takes the number of steps from --set steps=N");
+  note(!is_runner && is_of_shell, "MAX_STEPS of the shell", "a job gets it by --env only");
   const auto of_slurm = plan.slurm.find("gpus-per-node");
   const auto asked_of_node =
       of_slurm == plan.slurm.end() ? std::nullopt : parser::parse_integer(of_slurm->second, 1);
@@ -161,6 +181,11 @@ std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& setti
                     *asked_of_node, plan.ranks_per_node));
   }
   for (std::string& text : unspoken_notes(plan, settings)) notes.push_back(std::move(text));
+  if (!settings.knows_shell) return notes;
+  notes.insert(notes.end(), settings.set_aside_notes.begin(), settings.set_aside_notes.end());
+  const auto of_slurm_options =
+      set_aside_options(settings.slurm, settings.slurm_origins, wanted.slurm, kAskedFor);
+  notes.insert(notes.end(), of_slurm_options.begin(), of_slurm_options.end());
   return notes;
 }
 

@@ -37,7 +37,6 @@ constexpr std::size_t kAccountBytesMax = 64;  // twice in a file's name, which h
 // That of the recipes' own batch scripts.
 constexpr std::string_view kTimeLimit = "00:35:00";
 
-constexpr std::string_view kOfCluster = "the cluster's configuration";
 constexpr std::string_view kUsualDtype = "bf16";  // and llmb-step-runner's, where no document says
 
 template <typename Names>
@@ -87,12 +86,13 @@ class Planner {
     plan_.environment = job_environment(wanted(), settings_, *defaults_);
     plan_.notes = notes_of(plan_, settings_);
     for (const std::string& note :
-         {container_note_, backend_note_, proxy_note(plan_, recipe_, catalog_), node_count_note_,
+         {container_note_, backend_note_, proxy_note(plan_, recipe_, catalog_),
           gpus_per_node_note(wanted(), catalog_), checkpoint_place_note(wanted(), settings_),
           gpu_type_note(wanted(), *defaults_, origins_),
           why_never_complete(plan_, settings_, catalog_)}) {
       if (!note.empty()) plan_.notes.push_back(note);
     }
+    plan_.notes.insert(plan_.notes.end(), set_aside_notes_.begin(), set_aside_notes_.end());
     plan_.values = values_of(plan_, settings_, origins_);
     return std::move(plan_);
   }
@@ -112,6 +112,7 @@ class Planner {
 
   // Options and fields of a request outrank variables; those of the request outrank the shell's.
   Result<void> take_variables() {
+    spell_as_catalog(wanted());
     for (const auto secret : secret_variables()) {
       if (!wanted().environment.contains(secret)) continue;
       return fail(fmt::format(
@@ -119,20 +120,20 @@ class Planner {
           "shell that submits, from where it reaches the job by the environment only",
           secret));
     }
-    auto taken =
-        take_launch_variables(wanted(), wanted().environment, "the job's variables", origins_);
-    if (!taken) return taken;
-    auto noted = take_node_count_of_job(wanted(), settings_, catalog_, origins_);
-    if (!noted) return tl::unexpected(noted.error());
-    node_count_note_ = *std::move(noted);
     Environment shell = settings_.launch_environment;
-    taken = take_launch_variables(wanted(), shell, "the shell", origins_);
-    if (!taken) return taken;
-    return take_node_count_of_shell(wanted(), settings_, catalog_, origins_);
+    for (const auto& [variables, where] :
+         {std::pair(&wanted().environment, kOfJob), std::pair(&shell, kOfShell)}) {
+      auto notes = take_launch_variables(wanted(), *variables, where, origins_);
+      if (!notes) return tl::unexpected(notes.error());
+      auto note = take_node_count(wanted(), *variables, where, settings_, catalog_, origins_);
+      if (!note) return tl::unexpected(note.error());
+      if (!note->empty()) notes->push_back(*std::move(note));
+      set_aside_notes_.insert(set_aside_notes_.end(), notes->begin(), notes->end());
+    }
+    return {};
   }
 
   Result<void> find_model() {
-    spell_as_catalog(wanted());
     const auto known = known_workload(wanted().workload, catalog_);
     if (!known) return tl::unexpected(known.error());
     const parser::Workload* const workload = *known;
@@ -475,7 +476,7 @@ class Planner {
   Origins origins_;
   std::string container_note_;
   std::string backend_note_;
-  std::string node_count_note_;
+  std::vector<std::string> set_aside_notes_;
   Plan plan_;
 };
 

@@ -21,11 +21,6 @@ std::string_view default_of(const Submission& wanted, const DocumentWords& words
                                      : "llmb-step-runner's default";
 }
 
-std::string origin_of(const char* field, const Origins& origins) {
-  const auto origin = origins.find(field);
-  return origin == origins.end() ? "asked for" : origin->second;
-}
-
 }  // namespace
 
 // llmb-step-runner profiles the last five steps of any number but the document's, and the five

@@ -13,6 +13,7 @@ namespace llmb::dispatch {
 namespace {
 
 constexpr std::size_t kValueBytesMax = 4096;
+constexpr std::string_view kOfTheShell = " of the shell";
 
 enum class Form { value, flag, either };
 struct Option {
@@ -152,6 +153,12 @@ constexpr auto kAlternatives = std::to_array<std::pair<std::string_view, std::st
     {"cpus-per-task", "cpus-per-gpu"},
 });
 
+bool are_alternatives(std::string_view a, std::string_view b) {
+  return std::any_of(kAlternatives.begin(), kAlternatives.end(), [&](const auto& pair) {
+    return pair == std::pair(a, b) || pair == std::pair(b, a);
+  });
+}
+
 // As Slurm reads them: MIN, MIN:S, H:MIN:S, D-H, D-H:MIN and D-H:MIN:S, or none.
 bool is_time_limit(std::string_view text) {
   for (const std::string_view none : {"unlimited", "infinite", "-1"}) {
@@ -249,7 +256,7 @@ parser::Result<void> add_additional_slurm_params(SlurmParameters& parameters,
   return {};
 }
 
-parser::Result<SlurmParameters> slurm_parameters_of(const Environment& environment) {
+parser::Result<SlurmOfShell> slurm_parameters_of(const Environment& environment) {
   constexpr auto kVariables = std::to_array<std::pair<std::string_view, std::string_view>>({
       {"SBATCH_ACCOUNT", "account"},
       {"SBATCH_PARTITION", "partition"},
@@ -262,26 +269,47 @@ parser::Result<SlurmParameters> slurm_parameters_of(const Environment& environme
       {"SLURM_PARTITION", "partition"},
       {"SLURM_GPUS_PER_NODE", "gpus-per-node"},
   });
-  SlurmParameters parameters;
+  SlurmOfShell found;
   for (const auto& [variable, name] : kVariables) {
-    const auto found = environment.find(variable);
-    if (found == environment.end() || found->second.empty() || found->second == "null") continue;
-    auto added = add_slurm_parameter(parameters, name, found->second, variable);
+    const auto value = environment.find(variable);
+    if (value == environment.end() || value->second.empty() || value->second == "null") continue;
+    auto added = add_slurm_parameter(found.parameters, name, value->second, variable);
     if (!added) {
       return parser::fail(std::string(variable) + " in the environment: " + added.error().message);
     }
+    found.origins.emplace(name, std::string(variable) + std::string(kOfTheShell));
   }
   const auto additional = environment.find("ADDITIONAL_SLURM_PARAMS");
-  if (additional != environment.end()) {
-    // A parameter outranks the variable of the same meaning, as it does for sbatch.
-    SlurmParameters explicit_ones;
-    if (auto added = add_additional_slurm_params(explicit_ones, additional->second); !added) {
-      return tl::unexpected(added.error());
-    }
-    fill_missing(explicit_ones, parameters);
-    return explicit_ones;
+  if (additional == environment.end()) return found;
+  // A parameter outranks the variable of the same meaning, as it does for sbatch.
+  SlurmParameters explicit_ones;
+  if (auto added = add_additional_slurm_params(explicit_ones, additional->second); !added) {
+    return tl::unexpected(added.error());
   }
-  return parameters;
+  const std::string origin = "ADDITIONAL_SLURM_PARAMS" + std::string(kOfTheShell);
+  found.set_aside_notes = set_aside_options(found.parameters, found.origins, explicit_ones, origin);
+  for (const auto& [name, unused] : explicit_ones) found.origins[name] = origin;
+  fill_missing(explicit_ones, found.parameters);
+  found.parameters = std::move(explicit_ones);
+  return found;
+}
+
+std::vector<std::string> set_aside_options(const SlurmParameters& given, const Origins& origins,
+                                           const SlurmParameters& chosen, std::string_view origin) {
+  std::vector<std::string> notes;
+  for (const auto& [name, value] : given) {
+    const auto source = origins.find(name);
+    if (source == origins.end() || !source->second.ends_with(kOfTheShell)) continue;
+    const auto counts = std::find_if(chosen.begin(), chosen.end(), [&](const auto& entry) {
+      return entry.first == name || are_alternatives(entry.first, name);
+    });
+    if (counts == chosen.end() || (counts->first == name && counts->second == value)) continue;
+    notes.push_back(
+        set_aside_note(source->second, value,
+                       {"slurm " + counts->first, counts->second.empty() ? "true" : counts->second,
+                        std::string(origin)}));
+  }
+  return notes;
 }
 
 parser::Result<void> refuse_contradictions(const SlurmParameters& parameters) {
@@ -306,11 +334,9 @@ parser::Result<void> refuse_contradictions(const SlurmParameters& parameters) {
 void fill_missing(SlurmParameters& parameters, const SlurmParameters& fallback) {
   const SlurmParameters given = parameters;
   for (const auto& [name, value] : fallback) {
-    bool has_alternative = false;
-    for (const auto& [one, other] : kAlternatives) {
-      has_alternative = has_alternative || (one == name && given.contains(other)) ||
-                        (other == name && given.contains(one));
-    }
+    const bool has_alternative = std::any_of(given.begin(), given.end(), [&](const auto& entry) {
+      return are_alternatives(entry.first, name);
+    });
     if (!has_alternative) parameters.emplace(name, value);
   }
 }

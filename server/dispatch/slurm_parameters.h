@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "parser/result.h"
+#include "server/dispatch/value_origin.h"
 
 namespace llmb::dispatch {
 
@@ -32,9 +33,20 @@ parser::Result<void> add_additional_slurm_params(SlurmParameters& parameters,
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 
+struct SlurmOfShell {
+  SlurmParameters parameters;
+  Origins origins;                           // "SBATCH_PARTITION of the shell"
+  std::vector<std::string> set_aside_notes;  // of what ADDITIONAL_SLURM_PARAMS outranks
+};
+
 // SBATCH_ACCOUNT, SBATCH_PARTITION, SBATCH_GPUS_PER_NODE …, the older SLURM_ACCOUNT,
 // SLURM_PARTITION, SLURM_GPUS_PER_NODE ("null" means none), and ADDITIONAL_SLURM_PARAMS.
-parser::Result<SlurmParameters> slurm_parameters_of(const Environment& environment);
+parser::Result<SlurmOfShell> slurm_parameters_of(const Environment& environment);
+
+// Sentences on what `given`, by its origins of a shell, says otherwise than `chosen`. `origin`: of
+// what was chosen.
+std::vector<std::string> set_aside_options(const SlurmParameters& given, const Origins& origins,
+                                           const SlurmParameters& chosen, std::string_view origin);
 
 // Two that cannot both be meant: a node both listed and excluded, requeue and no-requeue, …
 parser::Result<void> refuse_contradictions(const SlurmParameters& parameters);

@@ -16,7 +16,7 @@ TEST_F(SubmitDryRun, DryRunPrintsCommandAndScriptAndLeavesNothing) {
   environment_["SBATCH_PARTITION"] = "batch";
   const ProgramRun dry =
       submit({"--scale", "16,32", "-r", "2", "--nodelist", "n1,n2", "--slurm-arg", "constraint=a&b",
-              "--env", "NCCL_DEBUG=INFO", "--dry-run"});
+              "--env", "NCCL_DEBUG=INFO", "--set", "num-layers=2", "--dry-run"});
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
   EXPECT_THAT(dry.out, HasSubstr("# job 4 of 4"));
   EXPECT_THAT(dry.out, HasSubstr("'--constraint=a&b' '--nodelist=n1,n2' '--partition=batch'"));
@@ -24,8 +24,22 @@ TEST_F(SubmitDryRun, DryRunPrintsCommandAndScriptAndLeavesNothing) {
   EXPECT_THAT(dry.out, HasSubstr("\nsrun "));
   EXPECT_THAT(dry.out, HasSubstr("#   backend = cpu (the cluster's configuration)\n"));
   EXPECT_THAT(dry.out, HasSubstr("#   slurm time = 00:35:00 (llmb-report's default)\n"));
+  EXPECT_THAT(dry.out, HasSubstr("#   slurm partition = batch (SBATCH_PARTITION of the shell)\n"));
+  EXPECT_THAT(dry.out, HasSubstr("#   slurm constraint = a&b (asked for)\n"));
+  EXPECT_THAT(dry.out, HasSubstr("#   set num-layers = 2 (asked for)\n"));
+  EXPECT_THAT(dry.out, HasSubstr("#   env NCCL_DEBUG = INFO (asked for)\n"));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "runs"));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "jobs.db"));
+}
+
+TEST_F(SubmitDryRun, NamesVariablesThatTheConfigurationOrAnOptionOutranks) {
+  environment_ = {{"STAGE_PATH", "/lustre/elsewhere"}, {"SBATCH_PARTITION", "batch"}};
+  const ProgramRun dry = submit({"--scale", "16", "--partition", "long", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("# note: STAGE_PATH of the shell ('/lustre/elsewhere') has no "
+                                 "effect: workload_folder is "));
+  EXPECT_THAT(dry.out, HasSubstr("# note: SBATCH_PARTITION of the shell ('batch') has no effect: "
+                                 "slurm partition is long (asked for)\n"));
 }
 
 TEST_F(SubmitDryRun, RefusesAnEmptyIdempotencyKey) {
@@ -74,6 +88,14 @@ TEST_F(SubmitDryRun, LaunchVariablesOfTheShellCount) {
   EXPECT_THAT(text_of("script"), HasSubstr("srun "));
   EXPECT_THAT(text_of("script"), Not(HasSubstr("hf_secret")));
   EXPECT_THAT(run({"jobs", "show", "1"}).out, Not(HasSubstr("hf_secret")));
+  // What a job's own variable says counts when it is sent, too.
+  EXPECT_THAT(text_of("script"), HasSubstr("_nsys"));
+  std::filesystem::remove(folder_.path() / "bin" / "script");
+  EXPECT_EQ(run({"submit", "-w", "pretrain_nemotron4", "--proxy", "--env", "ENABLE_PROFILE=false"})
+                .exit_code,
+            0);
+  EXPECT_THAT(text_of("script"), HasSubstr("srun "));
+  EXPECT_THAT(text_of("script"), Not(HasSubstr("_nsys")));
 }
 
 // grok1_h100_2024: "$STAGE_PATH/results/$GSW_VERSION/…".

@@ -81,7 +81,7 @@ ClusterSettings cluster_of(const Command& command, const std::string& gpu_type) 
   settings.workload_folder = "/lustre/workloads/pretrain";
   settings.gpu_type = gpu_type;
   settings.launch_environment = command.variables;
-  settings.slurm = slurm_parameters_of(command.variables).value();
+  settings.slurm = slurm_parameters_of(command.variables).value().parameters;
   return settings;
 }
 

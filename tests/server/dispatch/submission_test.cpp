@@ -229,7 +229,11 @@ TEST(SlurmParameters, ComeFromTheEnvironmentOfTheRecipes) {
                                           {"SLURM_GPUS_PER_NODE", "null"},
                                           {"ADDITIONAL_SLURM_PARAMS", "partition=long"}});
   ASSERT_TRUE(found) << found.error().message;
-  EXPECT_THAT(sbatch_options(*found), ElementsAre("--partition=long"));
+  EXPECT_THAT(sbatch_options(found->parameters), ElementsAre("--partition=long"));
+  EXPECT_EQ(found->origins.at("partition"), "ADDITIONAL_SLURM_PARAMS of the shell");
+  EXPECT_THAT(found->set_aside_notes,
+              ElementsAre("SBATCH_PARTITION of the shell ('batch') has no effect: slurm partition "
+                          "is long (ADDITIONAL_SLURM_PARAMS of the shell)"));
   EXPECT_FALSE(slurm_parameters_of({{"SBATCH_ACCOUNT", "a"}, {"SLURM_ACCOUNT", "b"}}));
 }
 
