@@ -47,8 +47,11 @@ class PushProgress {
     if (!is_news && now < next_at_) return;
     next_at_ = now + kBetweenWords;
     trouble_ = status.trouble;
-    std::cerr << fmt::format("pushing: {} to go, {} answered", push::logs_text(status.logs_pending),
-                             status.logs_answered);
+    const bool is_known = status.logs_pending > 0 || status.logs_answered > 0 || trouble_.empty();
+    std::cerr << fmt::format(
+        "pushing: {} to go, {} answered",
+        is_known ? push::logs_text(status.logs_pending) : "an unknown number of logs",
+        status.logs_answered);
     if (!trouble_.empty()) {
       std::cerr << fmt::format("; {} Trying on, until nothing was taken for {} s.",
                                with_full_stop(trouble_), patience_s_);
@@ -102,6 +105,11 @@ parser::Result<std::optional<push::PushOptions>> push_options(const PushArgument
         "--push needs --cluster NAME, of letters, digits, '.', '_', '-' and '+', as the token has "
         "it");
   }
+  if (!arguments.ca_file.empty()) {
+    if (auto checked = http::check_ca_file(arguments.ca_file); !checked) {
+      return parser::fail("--ca-file: " + checked.error().message);
+    }
+  }
   push::PushOptions options;
   options.server = std::move(*server);
   options.ca_file = arguments.ca_file;
@@ -126,9 +134,9 @@ bool push_once(push::PushAgent& agent, const PushArguments& arguments, const Sto
     return true;
   }
   std::cerr << fmt::format(
-      "llmb-report ingest: not pushed yet: {}. {}The next run goes on from there.\n",
-      push::lacking_text(status),
-      status.trouble.empty() ? "" : with_full_stop(status.trouble) + " ");
+      "llmb-report ingest: not pushed yet: {} The next run goes on from there.\n",
+      with_full_stop(push::lacking_text(status) +
+                     (status.trouble.empty() ? "" : ": " + status.trouble)));
   return false;
 }
 

@@ -19,6 +19,8 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/version.hpp>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <memory>
 
@@ -39,16 +41,25 @@ constexpr std::array kCaFiles = {"/etc/ssl/certs/ca-certificates.crt",
                                  "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
                                  "/etc/ssl/cert.pem"};
 
+parser::Result<void> trust_file(ssl::context& context, const std::string& file) {
+  boost::system::error_code error;
+  context.load_verify_file(file, error);
+  if (!error) return {};
+  return parser::fail(
+      fmt::format("cannot use the certificates in {} (a PEM file): {}", file,
+                  access(file.c_str(), R_OK) == 0 ? error.message() : std::strerror(errno)));
+}
+
 void trust(ssl::context& context, const std::string& ca_file) {
   context.set_verify_mode(ssl::verify_peer);
   SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
-  boost::system::error_code error;
   if (!ca_file.empty()) {
-    context.load_verify_file(ca_file, error);
-    if (!error) return;
-    throw std::runtime_error(fmt::format("cannot use the certificates in {} (a PEM file): {}",
-                                         ca_file, error.message()));
+    if (auto used = trust_file(context, ca_file); !used) {
+      throw std::runtime_error(used.error().message);
+    }
+    return;
   }
+  boost::system::error_code error;
   context.set_default_verify_paths(error);  // $SSL_CERT_FILE and $SSL_CERT_DIR count
   for (const char* file : kCaFiles) {
     if (access(file, R_OK) == 0) context.load_verify_file(file, error);
@@ -105,6 +116,11 @@ asio::awaitable<void> converse(const ClientOptions& options, beast::tcp_stream& 
 }
 
 }  // namespace
+
+parser::Result<void> check_ca_file(const std::string& file) {
+  ssl::context context(ssl::context::tls_client);
+  return trust_file(context, file);
+}
 
 parser::Result<Url> parse_url(const std::string& text) {
   // Not repeated where a password may stand in it.

@@ -33,6 +33,9 @@ struct ClientOptions {
   std::size_t body_bytes_max = std::size_t{8} << 20U;
 };
 
+// Whether a Client can use the file: PEM, with certificates in it.
+parser::Result<void> check_ca_file(const std::string& file);
+
 struct ClientRequest {
   std::string method = "GET";
   std::string target;  // path and query, encoded
