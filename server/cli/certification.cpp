@@ -9,9 +9,11 @@
 #include <map>
 #include <optional>
 
+#include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/job_table.h"
 #include "server/cli/stop_signals.h"
+#include "server/dispatch/command_run.h"
 #include "server/dispatch/job_evidence.h"
 #include "server/dispatch/poller.h"
 #include "server/dispatch/run_steps.h"
@@ -32,7 +34,8 @@ constexpr int kTurnsBetweenTries = 6;
 
 struct Configuration {
   dispatch::Submission submission;
-  std::string as_recorded;  // of its jobs' rows
+  dispatch::Submission planned;  // with what variables and defaults say
+  std::string as_recorded;       // of its jobs' rows
   std::int64_t valid = 0;
   std::int64_t going = 0;
   std::int64_t attempts = 0;  // of this call
@@ -43,8 +46,8 @@ struct Configuration {
   Clock::time_point next_try{};
 
   std::string name() const {
-    return fmt::format("{} {} {}, {} GPUs", submission.workload, submission.model_size,
-                       submission.dtype, submission.scale);
+    return fmt::format("{} {} {}, {} GPUs", planned.workload, planned.model_size, planned.dtype,
+                       planned.scale);
   }
 };
 
@@ -86,6 +89,7 @@ class Certification {
       if (is_known) continue;
       Configuration& added = configurations_.emplace_back();
       added.submission = submissions[i];
+      added.planned = (*runs)[i].plan.submission;
       added.as_recorded = std::move(text);
     }
     return {};
@@ -103,7 +107,8 @@ class Certification {
       if (const auto refused = submit_what_is_lacking()) return *refused;
       if (is_over()) break;
       if (const int signal = signals.wait(desk_.settings.poll_interval); signal != 0) {
-        std::cerr << "\nThe jobs go on; the same command goes on from here.\n";
+        std::cerr << (going() > 0 ? "\nThe jobs go on; the" : "\nNo job is under way; the")
+                  << " same command goes on from here.\n";
         return kSignalExit + signal;
       }
     }
@@ -204,7 +209,24 @@ class Certification {
     return std::nullopt;
   }
 
+  // Empty where all are there.
+  std::string missing_command() const {
+    for (const char* const name : {"sbatch", "squeue"}) {
+      if (dispatch::find_program(name, desk_.settings.command_path).empty()) return name;
+    }
+    return {};
+  }
+
   std::optional<int> submit(Configuration& one) {
+    // Waiting brings no Slurm to a machine that has none.
+    if (const std::string name = going() == 0 ? missing_command() : ""; !name.empty()) {
+      return complain("submit",
+                      fmt::format("nothing was submitted: Slurm is not here, for there is no {} in "
+                                  "{}. Submit where its commands are, or name their folder "
+                                  "('command_path' in the configuration)",
+                                  name, desk_.settings.command_path),
+                      kFailed);
+    }
     dispatch::SubmitOutcome outcome = dispatcher_.submit({{one.submission}, user_, "", false, {}});
     dispatch::send_all(sender_, outcome);
     const bool is_recorded = !outcome.jobs.empty();
@@ -246,7 +268,7 @@ class Certification {
     report::TextTable table(
         {"WORKLOAD", "SIZE", "DTYPE", ">GPUS", ">VALID", ">WANTED", ">SUBMITTED", "LAST TROUBLE"});
     for (const Configuration& one : configurations_) {
-      const dispatch::Submission& wanted = one.submission;
+      const dispatch::Submission& wanted = one.planned;
       table.add({wanted.workload, wanted.model_size, wanted.dtype, fmt::to_string(wanted.scale),
                  fmt::to_string(one.valid), fmt::to_string(wishes_.results),
                  fmt::to_string(one.attempts), report::printable(one.last_trouble)});

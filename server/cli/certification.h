@@ -23,8 +23,9 @@ struct CertificationWishes {
 
 // Each of `submissions` is a configuration; equal ones are one. Shows on stderr what becomes of the
 // jobs, and at the end what there is of each configuration on stdout. The exit code: 0 when all
-// have what was asked for, 1 when the attempts are used up, 2 where a submission is refused as it
-// stands, 128 and the signal's number where one came; jobs go on then.
+// have what was asked for, 1 when the attempts are used up or Slurm's commands are not here, 2
+// where a submission is refused as it stands, 128 and the signal's number where one came; jobs go
+// on then.
 int certify(JobDesk& desk, dispatch::Dispatcher& dispatcher, dispatch::JobSender& sender,
             const std::vector<dispatch::Submission>& submissions, const std::string& user,
             const CertificationWishes& wishes);

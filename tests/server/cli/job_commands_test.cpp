@@ -266,6 +266,30 @@ TEST_F(JobCommands, UntilEachConfigurationHasItsResultsMoreIsSubmitted) {
   EXPECT_THAT(never.out, HasSubstr("64      0       2          2  Slurm said: invalid partition"));
 }
 
+// Waiting would never end. Its configuration is named by what is planned.
+TEST_F(JobCommands, UntilEndsAtOnceWhereSlurmIsNot) {
+  const std::string here = folder_.path().string();
+  std::filesystem::remove(folder_.path() / "bin" / "squeue");
+  folder_.write(
+      "llmb.yaml",
+      "db: jobs.db\ncluster:\n  name: test\n  workload_folder: runs\n  backend: cpu\n  runner: " +
+          here + "/bin/runner\n  command_path: " + here + "/bin\n");
+  const ProgramRun run = submit({"--scale", "16", "--until", "1"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("nothing was submitted: Slurm is not here, for there is no squeue "
+                                 "in " +
+                                 here + "/bin."));
+}
+
+TEST_F(JobCommands, UntilNamesConfigurationsByWhatIsPlanned) {
+  command("sbatch", "echo 'sbatch: error: invalid partition specified' >&2; exit 1");
+  environment_ = {{"JOB_TOTAL_GPUS", "64"}};
+  const ProgramRun run = submit({"--until", "1", "--attempts", "1"});
+  EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr("pretrain_nemotron4 15b bf16, 64 GPUs: "));
+  EXPECT_THAT(run.out, HasSubstr("64      0       1          1  Slurm said: invalid partition"));
+}
+
 // The cluster takes one job at a time: the second call is refused, and then the first job ends.
 TEST_F(JobCommands, UntilWaitsForAnEndWhereALimitIsReached) {
   folder_.write("whole", nemo_log(49));
