@@ -67,6 +67,7 @@ bool fits(const UndoFilter& filter, const RemovalMark& mark,
   }
   if (filter.cluster && mark.cluster.empty()) {
     ++plan.of_unknown_cluster;
+    plan.trees_of_unknown_cluster.insert(mark.root);
     return false;
   }
   return true;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,7 @@ struct UndoPlan {
   std::vector<RunId> removed;     // by log: the ids of RemovedLog; several of a pushed one
   // Removals that may fit: their tree names no cluster, their path no launch.
   std::int64_t of_unknown_cluster = 0;
+  std::set<std::string> trees_of_unknown_cluster;  // their paths
   std::int64_t of_unknown_launch = 0;
 };
 

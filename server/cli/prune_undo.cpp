@@ -1,6 +1,7 @@
 #include "server/cli/prune_undo.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -62,8 +63,9 @@ void tell_what_is_unknown(const storage::UndoPlan& plan) {
   if (plan.of_unknown_cluster > 0) {
     std::cerr << fmt::format(
         "{} more are of trees that name no cluster: what is kept of a removed log does not say the "
-        "cluster of its run, so they stay removed. --root takes them.\n",
-        parser::grouped(plan.of_unknown_cluster));
+        "cluster that its run named, so they stay removed. This takes them: --root {}\n",
+        parser::grouped(plan.of_unknown_cluster),
+        fmt::join(plan.trees_of_unknown_cluster, ", or --root "));
   }
   if (plan.of_unknown_launch > 0) {
     std::cerr << fmt::format(
@@ -121,6 +123,11 @@ int undo_prune(const storage::OpenOptions& database, const UndoArguments& argume
   const std::int64_t logs = show_undo_plan(plan);
   tell_what_is_unknown(plan);
   if (plan.removed.empty()) {
+    if (plan.of_unknown_cluster > 0) {
+      return complain(
+          "prune", "nothing was let in: no tree is known to be of the cluster " + *filter->cluster,
+          kFailed);
+    }
     if (filter->cluster) require_known_cluster(reader, *filter->cluster, "tree of a cluster");
     std::cerr << "Nothing to let in again: no removed log is known to fit.\n";
     return 0;
