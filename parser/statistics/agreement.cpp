@@ -279,12 +279,19 @@ bool shows_other_tflops(const Tool& tool, const ToolResult& result, const RunSum
          std::abs(*result.tflops_per_gpu_mean / ours.tflops_per_gpu->mean - 1) > 1e-6;
 }
 
+// The last step is our window where our result is made of it, too.
+bool takes_our_window(const Tool& tool, const LogFacts& facts, const RunSummary& ours) {
+  if (tool.window) return *tool.window == ours.window;
+  return tool.last_steps == 1 && ours.window.size() == 1 && !facts.segments.empty() &&
+         facts.segments.back().last_iteration == ours.window.last_iteration;
+}
+
 std::string describe_why(const Tool& tool, const ToolResult& result, const LogFacts& facts,
                          const RunSummary& ours) {
   if (!result.gives_result) return "no result: " + result.reason;
   std::string why;
   const auto say = [&](const std::string& text) { why += (why.empty() ? "" : "; ") + text; };
-  const bool is_same_window = tool.window && *tool.window == ours.window;
+  const bool is_same_window = takes_our_window(tool, facts, ours);
   if (!is_same_window) say("averages " + result.window + ", ours " + to_string(ours.window));
   const std::int64_t our_count = ours.step_time_s ? ours.step_time_s->count : 0;
   if (facts.segments.size() > 1) {
@@ -308,7 +315,7 @@ std::string describe_why(const Tool& tool, const ToolResult& result, const LogFa
     say("gives numbers although the run is " + std::string(run_status_name(ours.status)));
   }
   if (is_same_window && result.difference_to_ours && std::abs(*result.difference_to_ours) < 1e-9) {
-    why = "same steps, same mean; " + why;
+    why = "same steps, same mean" + (why.empty() ? "" : "; " + why);
   }
   return why.empty() ? "same steps" : why;
 }

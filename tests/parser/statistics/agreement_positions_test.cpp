@@ -46,5 +46,32 @@ TEST(Agreement, OfShortLogsByPositionIsWhatIsThere) {
   EXPECT_EQ(results["the first 60 steps"].step_count, 4);
 }
 
+TEST(Agreement, OfTheLastStepIsTheSameWhereOurResultIsMadeOfIt) {
+  std::vector<StepSample> samples(50);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i].iteration = static_cast<std::int64_t>(i);
+    samples[i].step_time_s = 2.0;
+  }
+  LogFacts facts;
+  facts.dialect = Dialect::nemo;
+  facts.segments.resize(1);
+  facts.segments.front().last_iteration = 49;
+  RunSummary ours;
+  ours.status = RunStatus::complete;
+  ours.window = {49, 49};
+  ours.step_time_s.emplace();
+  ours.step_time_s->count = 1;
+  ours.step_time_s->mean = 2.0;
+  const auto why = [&] {
+    for (const ToolResult& result : compute_agreement(samples, facts, ours)) {
+      if (result.tool == "spreadsheet") return result.why;
+    }
+    return std::string("no such tool");
+  };
+  EXPECT_EQ(why(), "same steps, same mean");
+  ours.window = {11, 44};
+  EXPECT_EQ(why(), "averages last step, ours 11-44");
+}
+
 }  // namespace
 }  // namespace llmb::parser
