@@ -60,6 +60,16 @@ TEST_F(SubmitDryRun, FindsTheRecipeInTheRepositoryOfTheShell) {
   EXPECT_THAT(dry.out, HasSubstr((repository / "llama4" / "launch.sh").string()));
 }
 
+// nemotron4 has no "cd $LLMB_REPO/…".
+TEST_F(SubmitDryRun, SaysWhereTheRepositoryOfTheShellHasNoEffect) {
+  environment_ = {{"LLMB_REPO", "/lustre/repository"}};
+  const ProgramRun refused = submit({"--scale", "16", "--launcher", "recipe", "--dry-run"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("names no launch.sh of pretrain_nemotron4, and LLMB_REPO "
+                                     "(/lustre/repository) has no effect: the document names no "
+                                     "folder in it: 'launch_scripts' says"));
+}
+
 // nemotron4: "ENABLE_PROFILE=true DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 ./launch.sh".
 TEST_F(SubmitDryRun, LaunchVariablesOfTheShellCount) {
   environment_ = {{"ENABLE_PROFILE", "true"},
