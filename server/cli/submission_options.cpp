@@ -184,10 +184,11 @@ void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
   add("--load-checkpoint", submission.load_checkpoint_path, "Load this checkpoint, and run a step")
       ->type_name("DIR");
   add("--container-image", submission.container_image,
-      "Run the ranks in this container, by pyxis; a recipe, in this one [RUN_CONF_IMAGE]")
+      "Run the ranks in this container, by pyxis; an installed recipe takes RUN_CONF_IMAGE, too")
       ->type_name("IMAGE");
   add("--container-mounts", submission.container_mounts,
-      "Mounts of the container: /from:/to,/data:/data:ro [RUN_CONF_MOUNTS]")
+      "Mounts of the container: /from:/to,/data:/data:ro; an installed recipe takes "
+      "RUN_CONF_MOUNTS, too")
       ->type_name("LIST");
   flag("--proxy", submission.proxy, "A smaller model, or a scale that no recipe has");
   add("--backend", submission.backend, "cuda or cpu (default: the best that the runner has)");

@@ -70,6 +70,14 @@ TEST_F(SubmitDryRun, SaysWhereTheRepositoryOfTheShellHasNoEffect) {
                                      "folder in it: 'launch_scripts' says"));
 }
 
+// Brackets are for variables that count with any launcher.
+TEST_F(SubmitDryRun, HelpSaysThatOnlyARecipeTakesTheVariablesOfContainers) {
+  const std::string help = run_program({"submit", "--help"}, {}).out;
+  EXPECT_THAT(help, HasSubstr("[GPU_TYPE]"));
+  EXPECT_THAT(help, HasSubstr("RUN_CONF_IMAGE"));
+  EXPECT_THAT(help, Not(HasSubstr("[RUN_CONF_")));
+}
+
 // nemotron4: "ENABLE_PROFILE=true DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 ./launch.sh".
 TEST_F(SubmitDryRun, LaunchVariablesOfTheShellCount) {
   environment_ = {{"ENABLE_PROFILE", "true"},
