@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "storage/beginning_anew.h"
 #include "storage/storage_error.h"
 
 namespace llmb::storage {
@@ -35,7 +36,7 @@ Kind kind_of(std::string_view sql_state) {
   return Kind::io;
 }
 
-std::string_view advice(Kind kind) {
+std::string advice(Kind kind) {
   switch (kind) {
     case Kind::disk_full:
       return "Free some space on the server's disk; nothing was half-written. Once there is "
@@ -44,7 +45,8 @@ std::string_view advice(Kind kind) {
       return "The server is busy or out of room for connections; it is tried again.";
     case Kind::corrupt:
       return "The server's data is damaged: its log says more. Put back a backup, or give "
-             "llmb-report an empty database: the logs are read anew.";
+             "llmb-report an empty database: " +
+             std::string(kBeginningAnew) + ".";
     case Kind::constraint:
       return "The record contradicts what is stored; nothing was written.";
     default:

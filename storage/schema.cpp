@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "migrations/migration_files.h"
+#include "storage/beginning_anew.h"
 #include "storage/database_header.h"
 
 namespace llmb::storage {
@@ -122,7 +123,8 @@ void require_sound_tables(SqliteConnection& connection) {
     throw StorageError(StorageError::Kind::corrupt,
                        "refused to open " + connection.path() + ": it is damaged (" + found +
                            "). Move it away together with its -wal and -shm files and start "
-                           "again: the logs are read anew. Or put back a backup.");
+                           "again: " +
+                           kBeginningAnew + ". Or put back a backup.");
   }
 }
 

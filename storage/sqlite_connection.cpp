@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "storage/beginning_anew.h"
 #include "storage/database_header.h"
 #include "storage/page_checksums.h"
 #include "storage/write_ahead_log.h"
@@ -49,8 +50,9 @@ Kind kind_of(int code, bool no_space) {
 
 std::string advice_to_begin_anew(const std::string& path) {
   return "(mv '" + path + "' '" + path +
-         ".broken', with its -wal and -shm) and start again: the logs are read anew. A copy "
-         "from before the last migration, if there was one, is beside it as .before-schema-N.";
+         ".broken', with its -wal and -shm) and start again: " + kBeginningAnew +
+         ". A copy from before the last migration, if there was one, is beside it as "
+         ".before-schema-N.";
 }
 
 std::string advice(Kind kind, const std::string& path) {

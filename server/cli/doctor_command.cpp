@@ -24,6 +24,7 @@
 #include "server/ingest/abandoned_call.h"
 #include "server/ingest/watched_root.h"
 #include "server/report/text_table.h"
+#include "storage/beginning_anew.h"
 #include "storage/database_check.h"
 #include "storage/database_place.h"
 #include "storage/local_disk.h"
@@ -326,10 +327,10 @@ void examine_file(const DoctorArguments& arguments, const storage::DatabaseCheck
   if (check.is_empty()) {
     findings.push_back({"integrity", Verdict::not_checked, kEmpty});
   } else {
-    add_sentences(findings, "integrity", check.damage,
-                  "; put back a backup, or move the file away: the logs are read anew",
-                  arguments.is_quick ? "what a quick look shows is sound" : "every page is sound",
-                  "");
+    add_sentences(
+        findings, "integrity", check.damage,
+        std::string("; put back a backup, or move the file away: ") + storage::kBeginningAnew,
+        arguments.is_quick ? "what a quick look shows is sound" : "every page is sound", "");
   }
   add_sentences(findings, "references", check.dangling, "; report this",
                 "every row refers to one that is there", check.is_empty() ? kEmpty : kUnreadable);

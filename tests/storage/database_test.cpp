@@ -124,7 +124,9 @@ TEST(Writer, RefusesAFileThatIsNoDatabaseAndSaysWhatToDo) {
   const StorageError error = refusal(database.options());
   EXPECT_EQ(error.kind, Kind::corrupt);
   EXPECT_THAT(error.what(), HasSubstr("/llmb.db"));
-  EXPECT_THAT(error.what(), HasSubstr("logs are read anew"));
+  EXPECT_THAT(error.what(),
+              HasSubstr("logs are read anew, but tokens, jobs, what was pruned and what "
+                        "agents pushed are in no log"));
   EXPECT_EQ(reader_refusal(database.path()).kind, Kind::corrupt);
 }
 
