@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, overflow, scrolledTo, setTime } from "./site.mjs";
+import { browser, daemon, fits, scrolledTo, setTime, settled } from "./site.mjs";
 
 const cell = (page, words) => page.locator("button.cell").filter({ hasText: words });
 
@@ -171,18 +171,22 @@ describe("the board", () => {
   test("copies itself as Markdown and CSV", async () => {
     const options = { permissions: ["clipboard-read", "clipboard-write"] };
     await withPage(browser, `${daemon.url}/?gpu_type=gb200`, options, async (page) => {
+      await page.clock.install();
+      await page.clock.pauseAt(Date.now() + 60_000); // the page's time, until it is told to run on
       await page.getByRole("button", { name: "Copy as Markdown" }).click();
+      const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+      await until("Markdown", async () =>
+        /^\| workload \| GPU type \| GPUs \|/.test(await clipboard()),
+      );
       const told = page.getByRole("status").filter({ hasText: "copied" });
       await told.waitFor();
+      await page.clock.runFor(10_000);
       await told.waitFor({ state: "detached" }); // it is not said for ever
-      const markdown = await page.evaluate(() => navigator.clipboard.readText());
-      assert.match(markdown, /^\| workload \| GPU type \| GPUs \|/);
+      const markdown = await clipboard();
       assert.match(markdown, /\| grok1 314b bf16 \| gb200 \| 256 \|/);
       assert.match(markdown, /\| whether the published speed is reached \|/);
       await page.getByRole("button", { name: "Copy as CSV" }).click();
-      await until("the CSV", async () =>
-        (await page.evaluate(() => navigator.clipboard.readText())).startsWith("workload,"),
-      );
+      await until("the CSV", async () => (await clipboard()).startsWith("workload,"));
     });
   });
 
@@ -224,7 +228,7 @@ describe("the board", () => {
     await withPage(browser, `${daemon.url}/?view=certification`, options, async (page) => {
       const sentence = page.locator(".suite-state .sub").first();
       await sentence.waitFor();
-      const box = await sentence.boundingBox();
+      const box = await settled(page, () => sentence.boundingBox());
       assert.ok(box.x + box.width <= 390 - 16, `it ends at ${box.x + box.width}`);
     });
   });
@@ -252,9 +256,11 @@ describe("the board", () => {
       const options = { viewport: { width, height: 900 } };
       await withPage(browser, `${daemon.url}/`, options, async (page) => {
         await page.locator("button.cell").first().waitFor();
-        assert.equal(await overflow(page), 0);
-        const beyond = await page.locator("button.cell").evaluateAll((all) =>
-          all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText),
+        await fits(page);
+        const beyond = await settled(page, () =>
+          page.locator("button.cell").evaluateAll((all) =>
+            all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText),
+          ),
         );
         assert.deepEqual(beyond, [], "words that leave their cell");
       });

@@ -69,11 +69,24 @@ export class Complaints {
   }
 }
 
+// The page's requests that are not answered yet; its event stream never ends.
+const unanswered = new WeakMap();
+export const isAnswered = (page) => unanswered.get(page).size === 0;
+
+function followRequests(page) {
+  const open = new Set();
+  unanswered.set(page, open);
+  page.on("request", (request) => request.url().includes("/events") || open.add(request));
+  page.on("requestfinished", (request) => open.delete(request));
+  page.on("requestfailed", (request) => open.delete(request));
+}
+
 // Runs `body` with a fresh page at `path`; fails on any complaint that the body did not expect.
 export async function withPage(browser, url, options, body) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(180_000);
+  followRequests(page);
   const complaints = new Complaints(page);
   await page.addInitScript(() => {
     window.breaches = [];
@@ -90,6 +103,8 @@ export async function withPage(browser, url, options, body) {
     assert.deepEqual(await page.evaluate(() => window.breaches), []);
     assert.deepEqual(complaints.list, []);
   } finally {
+    // What is on its way through a route ends with the page, and is no failure of the test's.
+    await page.unrouteAll({ behavior: "ignoreErrors" }).catch(() => {});
     await context.close();
   }
 }

@@ -5,7 +5,17 @@ import { violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { stepTime } from "./logs.mjs";
-import { assertDrawn, browser, daemon, kManyGpus, overflow, rows } from "./site.mjs";
+import {
+  assertDrawn,
+  browser,
+  daemon,
+  downloadBy,
+  fits,
+  kManyGpus,
+  rows,
+  settled,
+  twoFrames,
+} from "./site.mjs";
 
 describe("comparing runs", () => {
   const picks = (page) => page.getByRole("checkbox", { name: /^Compare/ });
@@ -71,15 +81,19 @@ describe("comparing runs", () => {
       assert.equal(await plot.locator("rect.quartiles").count(), 2);
       // At 390 px, too, no name of a run lies on a dot or a box.
       await page.setViewportSize({ width: 390, height: 900 });
-      const covered = await plot.locator("svg").evaluate((svg) => {
-        const boxes = (of) => [...svg.querySelectorAll(of)].map((one) => one.getBoundingClientRect());
-        const marks = boxes("circle.dot, rect.quartiles");
-        return boxes(".row-name").filter((name) =>
-          marks.some((mark) => mark.top < name.bottom && mark.bottom > name.top),
-        ).length;
-      });
-      assert.equal(covered, 0);
+      await twoFrames(page);
+      const covered = () =>
+        plot.locator("svg").evaluate((svg) => {
+          const boxes = (of) =>
+            [...svg.querySelectorAll(of)].map((one) => one.getBoundingClientRect());
+          const marks = boxes("circle.dot, rect.quartiles");
+          return boxes(".row-name").filter((name) =>
+            marks.some((mark) => mark.top < name.bottom && mark.bottom > name.top),
+          ).length;
+        });
+      assert.equal(await settled(page, covered), 0);
       await page.setViewportSize({ width: 1280, height: 900 });
+      await twoFrames(page);
       await plot.locator("svg").hover();
       await plot.getByText(/^A: job \d+: \d+ % of its steps$/).waitFor();
       await plot.getByText("As a table").click();
@@ -89,9 +103,9 @@ describe("comparing runs", () => {
       assert.match(name, /^A: job/);
       assert.deepEqual([count, Number(low)], ["34", Math.min(...times)]);
       await plot.getByText("Copy", { exact: true }).click();
-      const download = page.waitForEvent("download");
-      await plot.getByRole("button", { name: "Save as PNG" }).click();
-      assert.equal((await download).suggestedFilename(), "step-time-distributions.png");
+      const save = plot.getByRole("button", { name: "Save as PNG" });
+      const file = await downloadBy(page, () => save.click());
+      assert.equal(file.suggestedFilename(), "step-time-distributions.png");
     });
   });
 
@@ -121,12 +135,15 @@ describe("comparing runs", () => {
       assert.equal(await table.locator("tbody tr").count(), answer.differences.length);
       await page.setViewportSize({ width: 390, height: 900 });
       const cells = page.locator("table.stacked tbody :is(th, td)");
-      const beyond = await cells.evaluateAll((all) =>
-        all
-          .filter((cell) => cell.getBoundingClientRect().right > innerWidth)
-          .map((cell) => cell.innerText),
-      );
-      assert.deepEqual(beyond, [], "on a phone no value is out of sight");
+      await cells.first().waitFor();
+      await twoFrames(page);
+      const beyond = () =>
+        cells.evaluateAll((all) =>
+          all
+            .filter((cell) => cell.getBoundingClientRect().right > innerWidth)
+            .map((cell) => cell.innerText),
+        );
+      assert.deepEqual(await settled(page, beyond), [], "on a phone no value is out of sight");
     });
   });
 
@@ -143,7 +160,7 @@ describe("comparing runs", () => {
       await page.setViewportSize({ width: 390, height: 900 });
       await page.getByText("1 run left out").click();
       await page.locator(".left-out li").getByText(`run ${failed.runs[0].id}, `).waitFor();
-      assert.equal(await overflow(page), 0);
+      await fits(page);
       await page.getByRole("button", { name: /Count those that are failed/ }).click();
       await page.waitForURL(/include=failed/);
       await page.getByRole("button", { name: /Leave failed out again/ }).waitFor();
@@ -196,7 +213,8 @@ describe("comparing runs", () => {
   test("compares several groups that its reader names, each against the first", async () => {
     const query = "limit=4&q=nemotron4_15b_bf16_gpus128&sort=launched_at";
     const ids = (await daemon.get(`/api/v1/runs?${query}`)).runs.map((run) => run.id);
-    await withPage(browser, `${daemon.url}/compare?runs=${ids.join(",")}`, {}, async (page) => {
+    const url = `${daemon.url}/compare?runs=${ids.join(",")}`;
+    await withPage(browser, url, { reducedMotion: "reduce" }, async (page) => {
       await page.getByText("Name groups").click();
       const names = ["monday", "tuesday", "wednesday"];
       const fields = page.locator(".groups .field input");
@@ -222,8 +240,9 @@ describe("comparing runs", () => {
         all.map((row) => [...row.cells].map(({ innerText }) => innerText.trim())),
       );
       assert.deepEqual(cells.map(([name]) => name), names.slice(1));
-      const beyond = await table.evaluate((region) => region.scrollWidth - region.clientWidth);
-      assert.equal(beyond, 0, "every column is in sight");
+      await until("every column is in sight", () =>
+        table.evaluate((region) => region.scrollWidth === region.clientWidth),
+      );
       for (const [at, { metrics }] of comparisons.entries()) {
         const { smallest_visible_difference: visible } = metrics.step_time_s;
         const [, against, interval, from, more] = cells[at];

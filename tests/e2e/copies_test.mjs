@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, findRun } from "./site.mjs";
+import { browser, daemon, downloadBy, findRun, settled } from "./site.mjs";
 
 const kClipboard = { permissions: ["clipboard-read", "clipboard-write"] };
 const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
@@ -17,9 +17,8 @@ async function savedPng(download) {
 }
 
 async function save(page, place) {
-  const download = page.waitForEvent("download");
-  await place.getByRole("button", { name: "Save as PNG" }).click();
-  return savedPng(await download);
+  const button = place.getByRole("button", { name: "Save as PNG" });
+  return savedPng(await downloadBy(page, () => button.click()));
 }
 
 describe("charts leave the page", () => {
@@ -48,8 +47,10 @@ describe("charts leave the page", () => {
       await series.getByText("Copy", { exact: true }).click();
       await series.getByRole("button", { name: "Copy as CSV" }).click();
       await until("the CSV", async () => (await clipboard(page)).startsWith("GPUs,"));
+      const drawn = await settled(page, () =>
+        series.locator("svg[role=img]").first().boundingBox(),
+      );
       const { width, height, size } = await save(page, series);
-      const drawn = await series.locator("svg[role=img]").first().boundingBox();
       assert.ok(Math.abs(width - 2 * drawn.width) <= 2, `${width} px of ${drawn.width}`);
       assert.equal(height, 2 * (48 + 520)); // both plots of the series, each below its title
       assert.ok(size > 2_000);
@@ -61,9 +62,9 @@ describe("charts leave the page", () => {
       await page.locator("button.cell").first().waitFor();
       const { width, size } = await save(page, page.locator("main"));
       assert.ok(width > 1_000 && size > 10_000);
-      const download = page.waitForEvent("download");
-      await page.getByRole("button", { name: "Save a badge" }).click();
-      const badge = readFileSync(await (await download).path(), "utf8");
+      const button = page.getByRole("button", { name: "Save a badge" });
+      const file = await downloadBy(page, () => button.click());
+      const badge = readFileSync(await file.path(), "utf8");
       const aim = /^<svg .*0\.95 × the published LLM speed: /;
       assert.match(badge, aim);
       assert.match(badge, /: met by \d+ of \d+.* on \d{4}-\d\d-\d\d"/);
@@ -80,7 +81,8 @@ describe("charts leave the page", () => {
       await plot.waitFor();
       assert.equal(await plot.locator("path.other").count(), dots.length);
       const copy = plot.getByText("Copy", { exact: true });
-      assert.ok((await copy.boundingBox()).height >= 24, "high enough for a finger");
+      const { height } = await settled(page, () => copy.boundingBox());
+      assert.ok(height >= 24, "high enough for a finger");
       await copy.click();
       const { width } = await save(page, plot);
       assert.equal(width, 1520);

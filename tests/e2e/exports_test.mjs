@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser, daemon, findRun, traced } from "./site.mjs";
+import { browser, daemon, downloadBy, findRun, traced } from "./site.mjs";
 
 const kNotebook = fileURLToPath(
   new URL("../../deploy/examples/results.ipynb", import.meta.url),
@@ -23,9 +23,8 @@ describe("the log of a run", () => {
   test("is downloaded as it stands, under its own name", async () => {
     const run = await findRun(`experiment=${traced.experiment}`);
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
-      const download = page.waitForEvent("download");
-      await page.getByRole("link", { name: "Download the log" }).click();
-      const file = await download;
+      const link = page.getByRole("link", { name: "Download the log" });
+      const file = await downloadBy(page, () => link.click());
       assert.equal(file.suggestedFilename(), path.basename(traced.file));
       assert.ok(readFileSync(await file.path()).equals(readFileSync(traced.file)));
     });
@@ -58,7 +57,7 @@ describe("the examples", () => {
       .map((cell) => cell.source.join(""))
       .join("\n");
     const env = { ...process.env, LLMB_REPORT_URL: daemon.url };
-    const run = spawnSync("python3", ["-c", program], { env, encoding: "utf8", timeout: 60_000 });
+    const run = spawnSync("python3", ["-c", program], { env, encoding: "utf8", timeout: 300_000 });
     assert.equal(run.status, 0, run.stderr);
     const query = "status=complete&mark=none&sort=speed_against_reference&limit=1";
     const { runs } = await daemon.get(`/api/v1/runs?${query}`);

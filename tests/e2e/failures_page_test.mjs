@@ -70,7 +70,7 @@ describe("the page of failures", () => {
       complaints.expect(/503/);
       await table(page, "Causes").waitFor();
       let answer;
-      await page.route(/\/api\/v1\/failures/, (route) => {
+      await page.route(/\/api\/v1\/failures\?.*workload=/, (route) => {
         answer = () => route.fulfill({ status: 503, body: "" });
       });
       await page.locator("details.field-list", { hasText: "workload" }).locator("summary").click();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, findRun, overflow } from "./site.mjs";
+import { browser, daemon, findRun, fits, settled } from "./site.mjs";
 
 // The configuration of the sample tree that has a run a week.
 async function weekly() {
@@ -24,6 +24,7 @@ describe("the history page", () => {
       const options = { viewport: { width, height: 900 } };
       await withPage(browser, `${daemon.url}/history?days=any`, options, async (page) => {
         await section(page).first().waitFor();
+        await settled(page, () => section(page).count());
         assert.equal(await section(page).count(), repeated.length);
         const first = section(page).first(); // what changed stands first
         assert.match(await first.locator("figcaption").innerText(), /^Median step time, s/);
@@ -37,7 +38,7 @@ describe("the history page", () => {
           assert.ok(words.includes(name === key ? key.replaceAll("_", " ") : `'${name}'`), key);
           assert.ok(words.includes(after ?? "not stated"), words);
         }
-        assert.equal(await overflow(page), 0);
+        await fits(page);
       });
     });
   }

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser, overflow } from "./site.mjs";
+import { browser, fits, hasFocus } from "./site.mjs";
 
 const runner = path.join(path.dirname(process.env.LLMB_REPORT_BIN), "llmb-step-runner");
 const skip = existsSync(runner) ? false : `there is no ${runner}`;
@@ -35,16 +35,16 @@ describe("the form that submits jobs", { skip }, () => {
       const look = page.getByRole("button", { name: "Look at it first" });
       await look.press("Enter");
       await page.getByText(/Would run on 8 nodes of 8 GPUs/).waitFor();
-      assert.ok(await look.evaluate((button) => button === document.activeElement), "the focus");
+      await hasFocus(look);
       await page.getByText("What sbatch would be told").click();
       await page.locator("pre.command").getByText("--nodes=8").waitFor();
-      assert.equal(await submit.isDisabled(), false);
+      await until("it may be submitted", async () => !(await submit.isDisabled()));
       await page.getByLabel("model size").fill("340b");
-      assert.equal(await submit.isDisabled(), true, "another submission is looked at anew");
       await page.getByText("The form has changed: look again.").waitFor();
+      assert.equal(await submit.isDisabled(), true, "another submission is looked at anew");
       await page.locator(".is-old").getByText(/Would run on 8 nodes/).waitFor();
       await page.setViewportSize({ width: 390, height: 900 });
-      assert.equal(await overflow(page), 0);
+      await fits(page);
       assert.equal((await service.get("/api/v1/jobs")).jobs.length, 0);
     });
   });
@@ -149,6 +149,7 @@ describe("the form that submits jobs", { skip }, () => {
   test("follows a job's log for who sees its end, and another start's from its own beginning", async () => {
     const log = { path: "/logs/first.out", text: "of the first start\n".repeat(300) };
     const [job] = (await service.get("/api/v1/jobs")).jobs;
+    assert.ok(job, "the job that the test of submitting leaves");
     await withPage(browser, `${service.url}/health`, {}, async (page) => {
       await page.route(/\/api\/v1\/jobs\/\d+$/, async (route) => {
         const response = await route.fetch();
@@ -170,7 +171,7 @@ describe("the form that submits jobs", { skip }, () => {
       const below = () =>
         box.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
       await holds("of the first start");
-      assert.ok((await below()) < 2, "the end is in sight");
+      await until("the end is in sight", async () => (await below()) < 2);
       await box.evaluate((one) => one.scrollTo(0, 0));
       log.text += "and it goes on";
       await holds("and it goes on");
@@ -179,7 +180,7 @@ describe("the form that submits jobs", { skip }, () => {
       log.text = "of the second start\n".repeat(400);
       await holds("of the second start");
       assert.doesNotMatch(await box.innerText(), /first start/);
-      assert.ok((await below()) < 2, "the end is in sight");
+      await until("the end is in sight", async () => (await below()) < 2);
     });
   });
 
@@ -194,7 +195,9 @@ describe("the form that submits jobs", { skip }, () => {
       await page.getByRole("link", { name: "Jobs", exact: true }).click();
       await page.locator("td .why").getByText("no such partition").waitFor();
       const table = page.getByRole("region", { name: "Table: Jobs", exact: true });
-      assert.equal(await table.evaluate((area) => area.scrollWidth - area.clientWidth), 0);
+      await until("every column is in sight", () =>
+        table.evaluate((area) => area.scrollWidth === area.clientWidth),
+      );
     });
   });
 });

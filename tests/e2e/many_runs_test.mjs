@@ -92,7 +92,6 @@ describe("ten thousand runs", () => {
       new NemoLog(service.tree, growing).growTo(3);
       await until("the new run on top", async () =>
         /job 900000/.test(await cells(page, "experiment").first().innerText()),
-        30_000,
       );
     });
   });

@@ -6,8 +6,8 @@ import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
 import { browser } from "./site.mjs";
 
-const kSoonMs = 20_000;
-const kGoneWithinMs = 45_000; // the server sees at its next heartbeat that a browser left
+const kSoonMs = 120_000;
+const kGoneWithinMs = 120_000; // the server sees at its next heartbeat that a browser left
 
 describe("the pages of one browser", () => {
   // Of its own, so that nobody else has a stream of it.
@@ -31,6 +31,7 @@ describe("the pages of one browser", () => {
 
   const openPage = async (context, url) => {
     const page = await context.newPage();
+    page.setDefaultTimeout(180_000);
     const complaints = new Complaints(page);
     await page.goto(url);
     await page.locator(".connection-live").waitFor();
@@ -104,7 +105,7 @@ describe("the pages of one browser", () => {
         log.growTo(25);
         await daemon.start();
         for (const { page } of pages) {
-          await page.locator(".connection-live").waitFor({ timeout: 45_000 });
+          await page.locator(".connection-live").waitFor();
         }
         for (const page of pages) await shows(page, 26);
         assert.equal(await streams(daemon), 1);

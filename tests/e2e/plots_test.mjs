@@ -3,18 +3,29 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, findRun, hasFocus, kManyGpus } from "./site.mjs";
+import {
+  browser,
+  daemon,
+  downloadBy,
+  findRun,
+  hasFocus,
+  kManyGpus,
+  settled,
+} from "./site.mjs";
 
 // From one share of its width to another, at half of its height; gives where that was.
 async function drag(page, plot, from, to) {
   await plot.scrollIntoViewIfNeeded();
-  const { x, y, width, height } = await plot.boundingBox();
+  const { x, y, width, height } = await settled(page, () => plot.boundingBox());
   await page.mouse.move(x + from * width, y + height / 2);
   await page.mouse.down();
   await page.mouse.move(x + ((from + to) / 2) * width, y + height / 2);
   await page.mouse.move(x + to * width, y + height / 2);
   await page.mouse.up();
 }
+
+// What its steps tell is here, which its plots mark.
+const marked = (page) => page.getByText(/^A steady step takes /).waitFor();
 
 const complete = () => findRun("workload=pretrain_grok1&status=complete&gpu_type=gb200");
 
@@ -29,16 +40,9 @@ describe("every plot", () => {
         page.locator(".plot canvas").evaluateAll((all) => all.map((one) => one.toDataURL()));
       await page.locator(".lesser-charts canvas").first().waitFor();
       await page.mouse.move(0, 0);
-      // On a busy machine what a plot waits for may come late.
-      let before = [];
-      let alike = 0;
-      await until("all of them drawn", async () => {
-        const last = before.join();
-        before = await pictures();
-        await page.waitForTimeout(250);
-        alike = before.length >= 4 && before.join() === last ? alike + 1 : 0;
-        return alike === 4;
-      });
+      await page.locator(".plot canvas").nth(3).waitFor();
+      await marked(page);
+      const before = await settled(page, pictures);
       await drag(page, plot, 0.3, 0.6);
       await until("all of them zoomed", async () =>
         (await pictures()).every((picture, at) => picture !== before[at]),
@@ -63,11 +67,12 @@ describe("every plot", () => {
       const plot = page.locator("figure.chart .u-over").first();
       await plot.waitFor();
       const picture = () => page.locator(".plot canvas").first().evaluate((one) => one.toDataURL());
-      const whole = await picture();
+      await marked(page);
+      const whole = await settled(page, picture);
       await drag(page, plot, 0.3, 0.6);
       await page.mouse.move(0, 0);
       await until("zoomed", async () => (await picture()) !== whole);
-      const zoomed = await picture();
+      const zoomed = await settled(page, picture);
       await page.emulateMedia({ colorScheme: "dark" });
       await until("dark", async () => (await picture()) !== zoomed);
       await page.emulateMedia({ colorScheme: "light" });
@@ -89,10 +94,11 @@ describe("every plot", () => {
         await plot.locator("canvas").waitFor();
         await page.mouse.move(0, 0);
         const picture = () => plot.locator("canvas").evaluate((one) => one.toDataURL());
-        const whole = await picture();
+        if (path.startsWith("/runs/")) await marked(page);
+        const whole = await settled(page, picture);
         const changed = async (from) => {
           await until("another picture", async () => (await picture()) !== from);
-          return picture();
+          return settled(page, picture);
         };
         await plot.focus();
         await page.keyboard.press("+");
@@ -105,9 +111,9 @@ describe("every plot", () => {
         await drag(page, plot.locator(".u-over"), 0.6, 0.4);
         await page.keyboard.up("Shift");
         await page.mouse.move(0, 0);
-        assert.notEqual(await picture(), near);
-        assert.notEqual(await picture(), whole);
-        assert.notEqual(await picture(), right);
+        const moved = await changed(near);
+        assert.notEqual(moved, whole);
+        assert.notEqual(moved, right);
         await page.keyboard.press("0");
         await until("everything", async () => (await picture()) === whole);
       });
@@ -119,10 +125,14 @@ describe("every plot", () => {
       const series = page.locator("section.charts").filter({ hasText: /grok1 314b fp8 gb200/ });
       const plots = series.locator(".scaling-plot");
       await plots.first().locator("svg").hover();
-      const [rate, efficiency] = await plots.locator(".readout").allInnerTexts();
-      assert.match(rate, /^256 GPUs: [\d,]+, published [\d,]+$/);
-      assert.match(efficiency, /^256 GPUs: [\d.]+ %, published [\d.]+ %$/);
-      assert.equal(await plots.locator(".cursor").count(), 2);
+      await until("both values", async () => {
+        const [rate, efficiency] = await plots.locator(".readout").allInnerTexts();
+        return (
+          /^256 GPUs: [\d,]+, published [\d,]+$/.test(rate) &&
+          /^256 GPUs: [\d.]+ %, published [\d.]+ %$/.test(efficiency) &&
+          (await plots.locator(".cursor").count()) === 2
+        );
+      });
       await page.mouse.move(0, 0);
       await until("no crosshair", async () => (await plots.locator(".cursor").count()) === 0);
     });
@@ -141,7 +151,7 @@ describe("every plot", () => {
             return `${ofGpus}; ${one.querySelectorAll(".point").length} measured`;
           }),
         );
-      const whole = await shown();
+      const whole = await settled(page, shown);
       assert.deepEqual(whole, Array(2).fill("128,256,512; 3 measured"));
       const first = plots.first().locator("svg");
       await drag(page, first, 0.35, 0.99);
@@ -182,10 +192,10 @@ describe("every plot", () => {
             return `${ticks.join(" ")} @ ${Math.round(left + scrollX)}`;
           }, mark);
         await page.mouse.move(0, 0);
-        const whole = await view();
+        const whole = await settled(page, view);
         const changed = async (from) => {
           await until("another view", async () => (await view()) !== from);
-          return view();
+          return settled(page, view);
         };
         await drag(page, svg, 0.5, 0.8);
         const near = await changed(whole);
@@ -259,9 +269,9 @@ describe("every plot", () => {
           await until("CSV", async () => /^[^|]/.test(await clipboard()));
           assert.equal((await clipboard()).trimEnd().split("\r\n").length, lines);
           assert.ok(lines > 1, "a row at least");
-          const download = page.waitForEvent("download");
-          await one.getByRole("button", { name: "Save as PNG" }).click();
-          assert.match((await download).suggestedFilename(), /\.png$/);
+          const save = one.getByRole("button", { name: "Save as PNG" });
+          const file = await downloadBy(page, () => save.click());
+          assert.match(file.suggestedFilename(), /\.png$/);
         }
       });
     });

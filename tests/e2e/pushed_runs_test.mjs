@@ -67,7 +67,7 @@ describe("a central server", () => {
         await row.locator("button.cell").filter({ hasText: "512 GPUs" }).first().waitFor();
       }
       await page.getByText("how each of 2 clusters stands").waitFor();
-      assert.equal(asked.length, 1, asked.join(" "));
+      assert.equal(new Set(asked).size, 1, asked.join(" "));
     });
   });
 
@@ -76,9 +76,11 @@ describe("a central server", () => {
       await withPage(browser, `${central.url}/${name}`, {}, async (page) => {
         const choice = page.locator("label", { hasText: "cluster" }).locator("select");
         const resource = name === "history" ? "history" : "scaling";
-        const answer = page.waitForResponse(new RegExp(`/${resource}\\?cluster=selene`));
-        await choice.selectOption("selene");
-        const runs = (await (await answer).text()).match(/"id":\d+/g);
+        const [answer] = await Promise.all([
+          page.waitForResponse(new RegExp(`/${resource}\\?cluster=selene`)),
+          choice.selectOption("selene"),
+        ]);
+        const runs = (await answer.text()).match(/"id":\d+/g);
         assert.deepEqual([...new Set(runs)], ['"id":2']);
         await page.waitForURL(/cluster=selene/);
         const offered = await choice.locator("option").allTextContents();

@@ -11,15 +11,16 @@ import {
   browser,
   cascaded,
   daemon,
+  downloadBy,
   findRun,
   hasFocus,
   kA4Width,
   kManyGpus,
   makeHung,
   reported,
+  settled,
   traced,
 } from "./site.mjs";
-
 
 describe("the page of a run", () => {
   test("shows the mean over the window as the API gives it", async () => {
@@ -35,8 +36,8 @@ describe("the page of a run", () => {
       assert.equal(await page.locator("h1").textContent(), run.experiment);
       const facts = await page.locator(".run-head .facts").innerText();
       assert.match(facts, new RegExp(`Run\\s+${run.id}\\s`));
+      await page.locator(".plot canvas").nth(1).waitFor();
       for (const chart of await page.locator(".plot canvas").all()) await assertDrawn(chart);
-      assert.ok((await page.locator(".plot canvas").count()) >= 2);
     });
   });
 
@@ -80,7 +81,8 @@ describe("the page of a run", () => {
 
   test("lists every step in a table beside the charts", async () => {
     const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
-    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+    const options = { reducedMotion: "reduce" };
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, options, async (page) => {
       await page.getByText("Table of 50 steps").click();
       const lines = page.locator(".twin tbody tr");
       await lines.nth(49).waitFor();
@@ -174,7 +176,7 @@ describe("the page of a run", () => {
       const plot = page.locator(".plot .u-over").first();
       const readout = page.locator(".readout").first();
       await plot.scrollIntoViewIfNeeded();
-      const box = await plot.boundingBox();
+      const box = await settled(page, () => plot.boundingBox());
       for (const [iteration, words] of [[0, "warm-up"], [35, "holds an evaluation"]]) {
         await page.mouse.move(box.x + (box.width * (iteration + 0.5)) / 50, box.y + 20);
         await until(words, async () =>
@@ -263,12 +265,14 @@ describe("the page of a run", () => {
           await page.setViewportSize({ width: kA4Width, height: 1000 });
           await page.emulateMedia({ media: "print", colorScheme });
           await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
-          const room = await page.locator(".chart").evaluateAll((charts) =>
-            charts.map((chart) => {
-              const card = chart.getBoundingClientRect();
-              const plot = chart.querySelector("canvas").getBoundingClientRect();
-              return [card.right - plot.right, card.bottom - plot.bottom];
-            }),
+          const room = await settled(page, () =>
+            page.locator(".chart").evaluateAll((charts) =>
+              charts.map((chart) => {
+                const card = chart.getBoundingClientRect();
+                const plot = chart.querySelector("canvas").getBoundingClientRect();
+                return [card.right - plot.right, card.bottom - plot.bottom];
+              }),
+            ),
           );
           assert.ok(room.flat().every((space) => space >= 0), JSON.stringify(room));
         });
@@ -361,7 +365,8 @@ describe("the page of a run", () => {
   test("finds lines of the log, and leads to them", async () => {
     const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
     const { iteration, byte_offset } = await daemon.get(`/api/v1/runs/${run.id}/steps`);
-    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page, complaints) => {
+    const options = { reducedMotion: "reduce" };
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, options, async (page, complaints) => {
       const field = page.getByRole("searchbox", { name: "Find in the log" });
       const found = page.getByRole("list", { name: "Lines that were found" });
       await field.fill("ITERATION 2");
@@ -427,12 +432,11 @@ describe("the page of a run", () => {
       await lines.locator("li").first().waitFor();
       const beyond = () => lines.evaluate((box) => box.scrollWidth - box.clientWidth);
       await page.setViewportSize({ width: 700, height: 900 });
-      assert.ok((await beyond()) > 0);
+      await until("wider than its box", async () => (await beyond()) > 0);
       await page.getByLabel("wrap lines").check();
       await until("wrapped", async () => (await beyond()) === 0);
-      const download = page.waitForEvent("download");
-      await page.getByRole("button", { name: "Save these lines" }).click();
-      const file = await download;
+      const save = page.getByRole("button", { name: "Save these lines" });
+      const file = await downloadBy(page, () => save.click());
       assert.equal(file.suggestedFilename(), `run-${run.id}.log`);
       const saved = readFileSync(await file.path(), "utf8");
       assert.deepEqual(saved.trimEnd().split("\n"), await lines.locator("code").allInnerTexts());
@@ -444,10 +448,12 @@ describe("the page of a run", () => {
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
       const plot = page.locator(".plot .u-over").first();
       await plot.scrollIntoViewIfNeeded();
-      const box = await plot.boundingBox();
+      const box = await settled(page, () => plot.boundingBox());
       await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-      const said = await page.locator(".readout").first().innerText();
-      const iteration = /iteration (\d+)/.exec(said)[1];
+      const readout = page.locator(".readout").first();
+      const [, iteration] = await until("the step under the pointer", async () =>
+        /iteration (\d+)/.exec(await readout.innerText()),
+      );
       await page.mouse.down();
       await page.mouse.up();
       const chosen = page.locator(".log-lines .is-chosen");

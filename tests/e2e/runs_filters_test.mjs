@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { choose, more, seldom, untilShown } from "./runs_list.mjs";
-import { browser, cells, daemon, rows } from "./site.mjs";
+import { browser, cells, daemon, hasFocus, rows, settled } from "./site.mjs";
 
 // The list of a filter, opened.
 async function opened(page, filter) {
@@ -142,12 +142,12 @@ describe("the filters of runs", () => {
       const left = `root_id=${root}&include_superseded=true`;
       await page.waitForURL((url) => url.search === `?${left}`);
       await untilShown(page, left);
-      assert.equal(await page.getByRole("alert").count(), 0);
+      await page.getByRole("alert").waitFor({ state: "detached" });
       const focused = page.locator(":focus");
-      assert.match(await focused.getAttribute("aria-label"), /^Take away: /);
+      await hasFocus(chips.getByRole("button", { name: /^Take away: / }).and(focused));
       await page.getByRole("button", { name: "Clear filters" }).click();
       await chips.waitFor({ state: "detached" });
-      assert.match(await focused.innerText(), /^More filters/);
+      await hasFocus(more(page));
     });
   });
 
@@ -155,8 +155,10 @@ describe("the filters of runs", () => {
     const options = { viewport: { width: 1440, height: 900 } };
     await withPage(browser, `${daemon.url}/runs`, options, async (page) => {
       await rows(page).first().waitFor();
-      const feet = await page.locator("form.filters > *").evaluateAll((all) =>
-        all.map((field) => Math.round(field.getBoundingClientRect().bottom)),
+      const feet = await settled(page, () =>
+        page.locator("form.filters > *").evaluateAll((all) =>
+          all.map((field) => Math.round(field.getBoundingClientRect().bottom)),
+        ),
       );
       assert.equal(new Set(feet).size, 1, feet.join(" "));
     });
@@ -167,7 +169,7 @@ describe("the filters of runs", () => {
       await page.getByRole("heading", { name: "No run matches" }).waitFor();
       await page.getByRole("button", { name: "Clear filters" }).last().click();
       await rows(page).first().waitFor();
-      assert.equal(new URL(page.url()).search, "");
+      await page.waitForURL((url) => url.search === "");
     });
   });
 

@@ -4,12 +4,18 @@ import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { popUp } from "./runs_list.mjs";
-import { browser, daemon, hasFocus, rows } from "./site.mjs";
+import { browser, daemon, hasFocus, rows, settled } from "./site.mjs";
+
+// A page listens to its keys from the frame on after the one that shows its rows.
+async function untilItListens(page) {
+  await rows(page).first().waitFor();
+  await settled(page, () => rows(page).count());
+}
 
 describe("the keys of the runs page", () => {
   test("moves and picks by keyboard", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
-      await rows(page).first().waitFor();
+      await untilItListens(page);
       await rows(page).first().locator("a.name").focus();
       for (const key of ["j", "j", "k"]) await page.keyboard.press(key);
       const active = page.locator("table.runs tr.is-active");
@@ -21,22 +27,23 @@ describe("the keys of the runs page", () => {
       await page.waitForURL(/pick=\d+/);
       assert.equal(await active.getByRole("checkbox").isChecked(), true);
       const id = await active.getAttribute("data-run");
+      await hasFocus(active.locator("a.name"));
       await page.keyboard.press("Enter");
       await page.waitForURL(new RegExp(`/runs/${id}$`));
       await page.goBack();
-      await rows(page).first().waitFor();
+      await untilItListens(page);
+      await hasFocus(page.locator(`tr[data-run="${id}"] a.name`));
       await page.keyboard.press("c"); // one run alone is nothing to compare
       for (const key of ["j", "j", "j", "x"]) await page.keyboard.press(key);
       await page.waitForURL(/pick=\d+%2C\d+/);
       await page.keyboard.press("c");
       await page.waitForURL(new RegExp(`/compare\\?runs=${id},\\d+$`));
       await page.goBack();
-      await rows(page).first().waitFor();
-      await page.keyboard.press("/");
-      assert.equal(
-        await page.evaluate(() => document.activeElement?.getAttribute("type")),
-        "search",
-      );
+      await untilItListens(page);
+      await until("the focus on the search field", async () => {
+        await page.keyboard.press("/");
+        return page.evaluate(() => document.activeElement?.getAttribute("type") === "search");
+      });
     });
   });
 
@@ -44,7 +51,7 @@ describe("the keys of the runs page", () => {
     const { runs } = await daemon.get("/api/v1/runs?limit=2");
     const pick = runs.map(({ id }) => id).join();
     await withPage(browser, `${daemon.url}/runs?pick=${pick}`, {}, async (page) => {
-      await rows(page).first().waitFor();
+      await untilItListens(page);
       const before = page.url();
       for (const elsewhere of ["CSV", "Health"]) {
         await page.getByRole("link", { name: elsewhere, exact: true }).focus();
@@ -69,8 +76,10 @@ describe("the keys of the runs page", () => {
   test("keeps its keys where the active row is scrolled away", async () => {
     const size = { viewport: { width: 1440, height: 600 } };
     await withPage(browser, `${daemon.url}/runs`, size, async (page) => {
+      await untilItListens(page);
       await rows(page).first().locator("a.name").focus();
       await page.keyboard.press("j");
+      await hasFocus(page.locator("table.runs tr.is-active a.name"));
       await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
       await page.locator('table.runs tr[aria-rowindex="3"]').waitFor({ state: "detached" });
       await page.keyboard.press("j");
@@ -81,11 +90,14 @@ describe("the keys of the runs page", () => {
   test("takes the focus neither from a field nor from a row's own checkbox", async () => {
     const { runs } = await daemon.get("/api/v1/runs?limit=1");
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await untilItListens(page);
       await rows(page).first().locator("a.name").focus();
       await page.keyboard.press("j");
+      await hasFocus(rows(page).nth(1).locator("a.name"));
       await page.keyboard.press("k");
       await hasFocus(rows(page).first().locator("a.name"));
       await page.keyboard.press("/");
+      await hasFocus(page.locator('input[type="search"]'));
       await page.keyboard.type(runs[0].experiment, { delay: 20 });
       await page.waitForURL(/q=/);
       await until("a shorter list", async () => (await rows(page).count()) > 0);

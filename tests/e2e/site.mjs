@@ -2,11 +2,11 @@
 // their own beside it, a browser, and what they look at. Importing it skips them all where they
 // cannot run.
 import assert from "node:assert/strict";
-import { cpSync, existsSync, renameSync, utimesSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, renameSync, statSync, utimesSync } from "node:fs";
 import path from "node:path";
 import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
-import { launch, missing } from "./browser.mjs";
+import { isAnswered, launch, missing } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
 
@@ -17,6 +17,8 @@ if (reason) {
 }
 
 const sampleTree = fileURLToPath(new URL("../../deploy/sample-tree", import.meta.url));
+const kHeartMs = 30_000; // a log is taken for hung once it was silent for twenty steps
+const kLongAgoMs = 20 * 60_000; // and for ended after ten minutes
 const kManyRuns = 90; // more than a screen and its surroundings hold
 export const kA4Width = 703; // px, less the margins
 export const kManyGpus = 96; // tells those runs from the ones of the sample tree
@@ -27,8 +29,9 @@ export const cells = (page, column) =>
 
 export let browser;
 export let daemon;
-export let growing;
-export let reported; // with reports on its ranks
+export let growing; // running, however long the tests take
+let heart;
+export let reported; // with reports on its ranks; it broke off
 export let traced; // with a checkpoint and an evaluation
 export let cascaded; // one rank's failure, and what others saw of it
 
@@ -63,8 +66,6 @@ before(async () => {
     const options = { gpus: kManyGpus, jobId: 50000 + index, launchedAt: 1700000000 + 60 * index };
     new NemoLog(daemon.tree, options).growTo(49);
   }
-  growing = new NemoLog(daemon.tree, { gpus: 384, jobId: 60001, launchedAt: 1800000000 });
-  growing.growTo(20);
   reported = new NemoLog(daemon.tree, { gpus: 768, jobId: 60003, launchedAt: 1800000050 });
   reported.append(kRankReports);
   reported.growTo(20);
@@ -82,19 +83,25 @@ before(async () => {
   cascaded = new NemoLog(daemon.tree, { gpus: 192, jobId: 60006, launchedAt: 1700000002 });
   cascaded.growTo(12);
   cascaded.append(kCascade);
+  beOfLongAgo(daemon.tree); // so that time alone changes no run's status while the tests last
+  growing = new NemoLog(daemon.tree, { gpus: 384, jobId: 60001, launchedAt: 1800000000 });
+  growing.growTo(20);
+  heart = setInterval(() => growing.append("rank 0: still training\n"), kHeartMs).unref();
   await daemon.start();
 });
 
 after(async () => {
+  clearInterval(heart);
   await browser?.close();
   await daemon?.remove();
 });
 
-// A log of which nothing comes for ten minutes counts as ended, and the tests may take longer: one
-// that needs a running run has its log written to once more.
-export async function keepRunning(log) {
-  log.append("rank 0: still training\n");
-  return runOnce(log, (run) => run.status === "running");
+function beOfLongAgo(tree) {
+  const at = new Date(Date.now() - kLongAgoMs);
+  for (const name of readdirSync(tree, { recursive: true })) {
+    const file = path.join(tree, name);
+    if (statSync(file).isFile()) utimesSync(file, at, at);
+  }
 }
 
 // A run whose log has been silent for over twenty of its steps when it is seen first.
@@ -106,14 +113,29 @@ export async function makeHung() {
   utimesSync(log.file, fourMinutesAgo, fourMinutesAgo);
   const folder = path.join("experiments", log.experiment);
   renameSync(path.join(aside, folder), path.join(daemon.tree, folder));
-  return runOnce(log, (run) => run.failure_cause === "hung");
+  return until("it is shown as hung", async () => {
+    const { runs } = await daemon.get(`/api/v1/runs?limit=1&experiment=${log.experiment}`);
+    return runs.find((run) => run.failure_cause === "hung");
+  });
 }
 
-async function runOnce(log, isSo) {
-  return until(`${log.experiment} is shown so`, async () => {
-    const { runs } = await daemon.get(`/api/v1/runs?limit=1&experiment=${log.experiment}`);
-    return runs.find(isSo);
+// Plots are drawn anew in the frame after the one that shows them their new width.
+export function twoFrames(page) {
+  return page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+}
+
+// What `read` gives of a page that has its answers, once two frames change nothing of it.
+export async function settled(page, read) {
+  let found = await read();
+  await until("the page is at rest", async () => {
+    const before = JSON.stringify(found);
+    await twoFrames(page);
+    found = await read();
+    return isAnswered(page) && JSON.stringify(found) === before;
   });
+  return found;
 }
 
 // How much wider the page is than its window; a page of any width shows everything.
@@ -124,19 +146,38 @@ export function overflow(page) {
   });
 }
 
+export async function fits(page) {
+  await twoFrames(page);
+  let beyond;
+  await until("the page fits", async () => (beyond = await overflow(page)) === 0).catch((error) => {
+    throw new Error(`${error.message}: ${beyond} px beyond the window`);
+  });
+}
+
+// The file that a page gives for what is done to it.
+export async function downloadBy(page, act) {
+  const [file] = await Promise.all([page.waitForEvent("download"), act()]);
+  return file;
+}
+
 export const scrolledTo = (page, top) =>
   until(`${top} px`, async () => (await page.evaluate(() => scrollY)) === top);
 export const hasFocus = (what) =>
   until(`the focus on ${what}`, () => what.evaluate((one) => one === document.activeElement));
 
-// Of both clocks: the page goes by the server's.
+// Of both clocks: the page goes by the server's. One route for all times of a page, so that no answer
+// with an earlier one is on its way when the time is set anew.
+const times = new WeakMap();
 export async function setTime(page, ms) {
-  await page.unroute(/\/api\/v1\/status$/);
-  await page.route(/\/api\/v1\/status$/, async (route) => {
-    const response = await route.fetch();
-    const headers = { ...response.headers(), date: new Date(ms).toUTCString() };
-    await route.fulfill({ response, headers });
-  });
+  const isRouted = times.has(page);
+  times.set(page, ms);
+  if (!isRouted) {
+    await page.route(/\/api\/v1\/status$/, async (route) => {
+      const response = await route.fetch();
+      const headers = { ...response.headers(), date: new Date(times.get(page)).toUTCString() };
+      await route.fulfill({ response, headers });
+    });
+  }
   await page.clock.setFixedTime(ms);
 }
 
@@ -147,12 +188,15 @@ export async function findRun(query) {
 }
 
 export async function assertDrawn(canvas) {
-  const colours = await canvas.evaluate((element) => {
-    const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
-    const seen = new Set();
-    for (let at = 0; at < data.length; at += 4)
-      seen.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
-    return seen.size;
-  });
-  assert.ok(colours > 5, `the canvas holds ${colours} colours`);
+  const colours = () =>
+    canvas.evaluate((element) => {
+      const { width, height } = element;
+      if (width === 0 || height === 0) return 0;
+      const { data } = element.getContext("2d").getImageData(0, 0, width, height);
+      const seen = new Set();
+      for (let at = 0; at < data.length; at += 4)
+        seen.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
+      return seen.size;
+    });
+  await until("more than five colours on the canvas", async () => (await colours()) > 5);
 }
