@@ -10,10 +10,12 @@ import {
   browser,
   daemon,
   downloadBy,
+  findRun,
   fits,
   kManyGpus,
   rows,
   settled,
+  traced,
   twoFrames,
 } from "./site.mjs";
 
@@ -68,6 +70,20 @@ describe("comparing runs", () => {
       await page.reload();
       assert.equal(await steps.inputValue(), "checkpoint");
       await page.locator("table.compared tbody tr").nth(1).waitFor();
+    });
+  });
+
+  test("leads to each run over the same steps, which its page leaves out, too", async () => {
+    const { runs } = await daemon.get(`/api/v1/runs?limit=1&q=gpus${kManyGpus}_`);
+    const saved = await findRun(`experiment=${traced.experiment}`);
+    const url = `${daemon.url}/compare?runs=${saved.id},${runs[0].id}&without=checkpoint`;
+    await withPage(browser, url, {}, async (page) => {
+      await page.locator("table.compared tbody a").first().click();
+      await page.waitForURL(/runs\/\d+\?without=checkpoint/);
+      await page.getByText("1 step of it left out").waitFor();
+      await page.locator(".measured-over select").selectOption("all");
+      await page.waitForURL((to) => !to.searchParams.has("without"));
+      await page.getByText("left out").waitFor({ state: "detached" });
     });
   });
 
