@@ -300,9 +300,10 @@ std::vector<std::string> set_aside_options(const SlurmParameters& given, const O
   for (const auto& [name, value] : given) {
     const auto source = origins.find(name);
     if (source == origins.end() || !source->second.ends_with(kOfTheShell)) continue;
-    const auto counts = std::find_if(chosen.begin(), chosen.end(), [&](const auto& entry) {
-      return entry.first == name || are_alternatives(entry.first, name);
-    });
+    const auto counts =
+        std::find_if(chosen.begin(), chosen.end(), [&name = name](const auto& entry) {
+          return entry.first == name || are_alternatives(entry.first, name);
+        });
     if (counts == chosen.end() || (counts->first == name && counts->second == value)) continue;
     notes.push_back(
         set_aside_note(source->second, value,
@@ -334,9 +335,9 @@ parser::Result<void> refuse_contradictions(const SlurmParameters& parameters) {
 void fill_missing(SlurmParameters& parameters, const SlurmParameters& fallback) {
   const SlurmParameters given = parameters;
   for (const auto& [name, value] : fallback) {
-    const bool has_alternative = std::any_of(given.begin(), given.end(), [&](const auto& entry) {
-      return are_alternatives(entry.first, name);
-    });
+    const bool has_alternative = std::any_of(
+        given.begin(), given.end(),
+        [&name = name](const auto& entry) { return are_alternatives(entry.first, name); });
     if (!has_alternative) parameters.emplace(name, value);
   }
 }
