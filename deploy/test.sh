@@ -50,9 +50,10 @@ run_tests() {
 # What failed, by its own words: the summary names programs only, and what they said is far above it.
 # Of page tests a file is a program.
 say_what_failed() {
-  awk '/^ *not ok |^\[  FAILED  \] [^ ]+ \(|: Failure$/ { print }
-    /^ *error: / { print; more = /\|-$/ ? 6 : 0; next }
-    more-- > 0 && NF { print }' "$1" | head -20
+  awk '/^ *not ok |^\[  FAILED  \] .* \([0-9]+ ms\)$|: Failure$/ { print; ++lines }
+    /^ *error: / { print; ++lines; more = /\|-$/ ? 6 : 0; next }
+    more-- > 0 && NF { print; ++lines }
+    lines >= 20 { exit }' "$1"
 }
 
 # Whatever else has failed, the tests are waited for, and what they say comes last.

@@ -73,10 +73,10 @@ constexpr FailureSign by_number(std::string_view literal,
 inline constexpr std::string_view kLabelledAttempt =
     R"(^\[[\w.-]+\] attempt (?:\d+|[A-Z])(?:$| \(\d{4}-\d\d-\d\d))";
 
-// Words of a line that tells how an attempt ended, rather than that one begins.
-inline constexpr auto kEndsOfAttempts =
-    std::to_array<std::string_view>({"fail", "exit", "ended", "died", "crash", "timed out",
-                                     "finish", "succe", "giv", "skip", " rc", "status"});
+// In lower case: words of a line that tells how an attempt ended, rather than that one begins.
+inline constexpr auto kEndsOfAttempts = std::to_array<std::string_view>(
+    {"fail", "exit", "ended", "died", "crash", "timed out", "finish", "succe", "giv", "skip", " rc",
+     "status", "kill", "abort", "error", "oom", "stop", "terminat"});
 
 // "[try 2/3] 2025-11-01 08:01:45 pull the mirror", of a script that labels and stamps its lines;
 // not
@@ -84,7 +84,7 @@ inline constexpr auto kEndsOfAttempts =
 inline constexpr std::string_view kLabelledTry =
     R"(^\[(?:try|attempt) (?:[2-9]|[1-9]\d)/\d+\] \d{4}-\d\d-\d\d)";
 inline std::string_view cause_of_labelled_try(std::string_view line) {
-  return holds_one_of(line, kEndsOfAttempts) ? "" : kRestarted;
+  return holds_one_of(lower(line), kEndsOfAttempts) ? "" : kRestarted;
 }
 
 // "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---", "::: attempt a2 ::", "#### submit 2 (…)
@@ -100,7 +100,7 @@ inline std::string_view cause_of_banner(std::string_view line) {
   rest.remove_prefix(std::min(rest.size(), word.size() + 1));
   if (!rest.empty() && (rest[0] == '#' || (is_try && is_letter(rest[0])))) rest.remove_prefix(1);
   const std::size_t digits = length_of_run(rest, 0, is_digit);
-  if (digits == 0 || holds_one_of(rest, kEndsOfAttempts)) return {};
+  if (digits == 0 || holds_one_of(lower(rest), kEndsOfAttempts)) return {};
   rest.remove_prefix(digits);
   if (rest.starts_with(" (")) return kRestarted;
   const bool is_banner = is_try || rest.find_first_not_of("#=*>:- ") == std::string_view::npos;

@@ -282,8 +282,8 @@ bool shows_other_tflops(const Tool& tool, const ToolResult& result, const RunSum
 // The last step is our window where our result is made of it, too.
 bool takes_our_window(const Tool& tool, const LogFacts& facts, const RunSummary& ours) {
   if (tool.window) return *tool.window == ours.window;
-  return tool.last_steps == 1 && ours.window.size() == 1 && !facts.segments.empty() &&
-         facts.segments.back().last_iteration == ours.window.last_iteration;
+  return tool.last_steps == 1 && ours.window.size() == 1 && facts.segments.size() == 1 &&
+         facts.segments.front().last_iteration == ours.window.last_iteration;
 }
 
 std::string describe_why(const Tool& tool, const ToolResult& result, const LogFacts& facts,

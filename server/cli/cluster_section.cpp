@@ -72,13 +72,18 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// With a slash at its end or without.
+bool is_same_path(const std::filesystem::path& a, const std::filesystem::path& b) {
+  return (a / "").lexically_normal() == (b / "").lexically_normal();
+}
+
 // What is there already counts, from `counts.origin`.
 void take_variable(ClusterSettings& settings, std::string& into, const char* name,
                    dispatch::NamedValue counts) {
   const std::string value = variable(name);
   if (into.empty()) {
     into = value;
-  } else if (!value.empty() && value != into) {
+  } else if (!value.empty() && !is_same_path(value, into)) {
     counts.value = into;
     settings.set_aside_notes.push_back(
         dispatch::set_aside_note(name + std::string(" of the shell"), value, counts));

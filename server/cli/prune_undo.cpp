@@ -1,13 +1,14 @@
 #include "server/cli/prune_undo.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <span>
+#include <string>
 
 #include "parser/foundation/grouped_number.h"
 #include "server/cli/complaint.h"
@@ -15,6 +16,7 @@
 #include "server/cli/job_desk.h"
 #include "server/cli/known_cluster.h"
 #include "server/cli/known_tree.h"
+#include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"
 #include "server/report/progress_line.h"
 #include "server/report/text_table.h"
@@ -25,6 +27,8 @@ namespace {
 
 // What one transaction lets in, so that whoever else writes waits for no more.
 constexpr std::size_t kLetInAtOnce = 1'000;
+
+constexpr std::size_t kTreesNamed = 5;
 
 constexpr const char* kWhatComesBack =
     "Only logs that still lie there come back, as they lie there now: what is gone from its tree "
@@ -59,13 +63,30 @@ std::int64_t show_undo_plan(const storage::UndoPlan& plan) {
   return logs;
 }
 
+std::string tree_options(const std::set<std::string>& trees) {
+  std::string options;
+  std::size_t named = 0;
+  for (const std::string& tree : trees) {
+    if (named == kTreesNamed) return fmt::format("{}, or {} more", options, trees.size() - named);
+    options += fmt::format("{}--root {}", named == 0 ? "" : ", or ", dispatch::shell_quoted(tree));
+    ++named;
+  }
+  return options;
+}
+
+bool names_clusters(storage::Reader& reader) {
+  const auto roots = reader.roots();
+  return std::any_of(roots.begin(), roots.end(),
+                     [](const storage::RootRecord& root) { return !root.cluster.empty(); });
+}
+
 void tell_what_is_unknown(const storage::UndoPlan& plan) {
   if (plan.of_unknown_cluster > 0) {
     std::cerr << fmt::format(
         "{} more are of trees that name no cluster: what is kept of a removed log does not say the "
-        "cluster that its run named, so they stay removed. This takes them: --root {}\n",
-        parser::grouped(plan.of_unknown_cluster),
-        fmt::join(plan.trees_of_unknown_cluster, ", or --root "));
+        "cluster that its run named, so they stay removed. Instead of --cluster, this takes them: "
+        "{}\n",
+        parser::grouped(plan.of_unknown_cluster), tree_options(plan.trees_of_unknown_cluster));
   }
   if (plan.of_unknown_launch > 0) {
     std::cerr << fmt::format(
@@ -120,15 +141,18 @@ int undo_prune(const storage::OpenOptions& database, const UndoArguments& argume
   storage::Reader reader(database.path);
   if (filter->root) filter->root = known_tree(reader, *filter->root);
   const storage::UndoPlan plan = reader.undo_plan(*filter);
+  const bool may_be_of_runs = plan.of_unknown_cluster > 0 && !names_clusters(reader);
+  if (filter->cluster && plan.removed.empty() && !may_be_of_runs) {
+    require_known_cluster(reader, *filter->cluster, "tree of a cluster");
+  }
   const std::int64_t logs = show_undo_plan(plan);
   tell_what_is_unknown(plan);
   if (plan.removed.empty()) {
-    if (plan.of_unknown_cluster > 0) {
+    if (may_be_of_runs) {
       return complain(
           "prune", "nothing was let in: no tree is known to be of the cluster " + *filter->cluster,
           kFailed);
     }
-    if (filter->cluster) require_known_cluster(reader, *filter->cluster, "tree of a cluster");
     std::cerr << "Nothing to let in again: no removed log is known to fit.\n";
     return 0;
   }

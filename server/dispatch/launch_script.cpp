@@ -32,8 +32,9 @@ parser::Result<std::string> find_launch_script(const std::string& workload,
     where = fmt::format(", and {} cannot be seen from here ({})", script, seen.error().message);
   }
   if (!settings.llmb_repo.empty() && words.folder.empty()) {
-    where = fmt::format(", and LLMB_REPO ({}) has no effect: the document names no folder in it",
-                        settings.llmb_repo);
+    where = fmt::format(
+        ", and the repository {} (LLMB_REPO) does not tell: the document names no folder in it",
+        settings.llmb_repo);
   }
   return parser::fail(fmt::format(
       "the configuration names no launch.sh of {}{}: 'launch_scripts' says where an installed "

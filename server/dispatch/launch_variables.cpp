@@ -137,6 +137,9 @@ constexpr auto kLaunchVariables = std::to_array<LaunchVariable>({
 template <typename Value>
 std::string give(Value& now, const Value& said, const std::string& source, std::string_view text,
                  std::string_view field, Origins& origins) {
+  if constexpr (std::is_same_v<Value, std::int64_t>) {
+    if (said == 0) return {};  // says nothing
+  }
   if (!is_set(now) && !origins.contains(field)) {
     now = said;
     origins[std::string(field)] = source;

@@ -46,6 +46,10 @@ Result<std::string> take_node_count(Submission& wanted, Environment& environment
   }
   const std::string source = fmt::format("{} of {}", kNodeCountVariable, where);
   const auto nodes = parser::parse_integer(text, 1, kNodesMax);
+  if (!nodes && where == kOfShell && wanted.scale != 0) {  // perhaps another program's
+    return set_aside_note(source, text,
+                          {"scale", fmt::to_string(wanted.scale), origin_of("scale", origins)});
+  }
   if (!nodes) {
     return parser::fail(
         fmt::format("{} is {}, which is no number of nodes", source, in_quotes(text)));

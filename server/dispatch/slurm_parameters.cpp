@@ -294,6 +294,16 @@ parser::Result<SlurmOfShell> slurm_parameters_of(const Environment& environment)
   return found;
 }
 
+namespace {
+
+// A variable of several options says which of them gives way.
+std::string described(const std::string& name, const std::string& source) {
+  return source.starts_with("ADDITIONAL_SLURM_PARAMS") ? fmt::format("{} of {}", name, source)
+                                                       : source;
+}
+
+}  // namespace
+
 std::vector<std::string> set_aside_options(const SlurmParameters& given, const Origins& origins,
                                            const SlurmParameters& chosen, std::string_view origin) {
   std::vector<std::string> notes;
@@ -306,7 +316,7 @@ std::vector<std::string> set_aside_options(const SlurmParameters& given, const O
         });
     if (counts == chosen.end() || (counts->first == name && counts->second == value)) continue;
     notes.push_back(
-        set_aside_note(source->second, value,
+        set_aside_note(described(name, source->second), value.empty() ? "true" : value,
                        {"slurm " + counts->first, counts->second.empty() ? "true" : counts->second,
                         std::string(origin)}));
   }

@@ -81,8 +81,14 @@ function followRequests(page) {
   page.on("requestfailed", (request) => open.delete(request));
 }
 
+// Of a program: what fails every test would otherwise wait for its limit in each of them, and the
+// test runner would end it before it has said which they were.
+const kFailuresMax = 5;
+let failures = 0;
+
 // Runs `body` with a fresh page at `path`; fails on any complaint that the body did not expect.
 export async function withPage(browser, url, options, body) {
+  if (failures >= kFailuresMax) throw new Error(`not tried: ${failures} tests failed before it`);
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(180_000);
@@ -102,6 +108,9 @@ export async function withPage(browser, url, options, body) {
     await body(page, complaints);
     assert.deepEqual(await page.evaluate(() => window.breaches), []);
     assert.deepEqual(complaints.list, []);
+  } catch (error) {
+    failures += 1;
+    throw error;
   } finally {
     // What is on its way through a route ends with the page, and is no failure of the test's.
     await page.unrouteAll({ behavior: "ignoreErrors" }).catch(() => {});

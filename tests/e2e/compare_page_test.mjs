@@ -81,7 +81,7 @@ describe("comparing runs", () => {
       await page.locator("table.compared tbody a").first().click();
       await page.waitForURL(/runs\/\d+\?without=checkpoint/);
       await page.getByText("1 step of it left out").waitFor();
-      await page.locator(".measured-over select").selectOption("all");
+      await page.locator(".measured-over select").selectOption({ label: "all" });
       await page.waitForURL((to) => !to.searchParams.has("without"));
       await page.getByText("left out").waitFor({ state: "detached" });
     });

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 const kReadyWithinMs = 600_000;
-const kPortsAtMost = 5;
+const kStartsAtMost = 5; // where its port is taken
+const kNextStartMs = 1_000;
 
 function freePort() {
   return new Promise((resolve, reject) => {
@@ -75,13 +76,14 @@ export class Daemon {
   // What it watches is its tree, or what `others` say. A port that was free may be another's by the
   // time that the program asks for it: then it is begun anew with the next one.
   async start(others = [this.tree]) {
-    if (this.port) return this.#startAtPort(others);
+    const isFirst = !this.port;
     for (let tries = 1; ; tries += 1) {
-      this.port = await freePort();
+      if (isFirst) this.port = await freePort();
       try {
         return await this.#startAtPort(others);
       } catch (error) {
-        if (tries === kPortsAtMost || !/already in use/.test(this.output)) throw error;
+        if (tries === kStartsAtMost || !/already in use/.test(this.output)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, kNextStartMs));
       }
     }
   }

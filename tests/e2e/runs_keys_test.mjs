@@ -6,8 +6,7 @@ import { until } from "./daemon.mjs";
 import { popUp } from "./runs_list.mjs";
 import { browser, daemon, hasFocus, rows, settled } from "./site.mjs";
 
-// A page listens to its keys from the frame on after the one that shows its rows.
-async function untilItListens(page) {
+async function untilAtRest(page) {
   await rows(page).first().waitFor();
   await settled(page, () => rows(page).count());
 }
@@ -15,7 +14,7 @@ async function untilItListens(page) {
 describe("the keys of the runs page", () => {
   test("moves and picks by keyboard", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
-      await untilItListens(page);
+      await untilAtRest(page);
       await rows(page).first().locator("a.name").focus();
       for (const key of ["j", "j", "k"]) await page.keyboard.press(key);
       const active = page.locator("table.runs tr.is-active");
@@ -31,7 +30,7 @@ describe("the keys of the runs page", () => {
       await page.keyboard.press("Enter");
       await page.waitForURL(new RegExp(`/runs/${id}$`));
       await page.goBack();
-      await untilItListens(page);
+      await untilAtRest(page);
       await hasFocus(page.locator(`tr[data-run="${id}"] a.name`));
       await page.keyboard.press("c"); // one run alone is nothing to compare
       for (const key of ["j", "j", "j", "x"]) await page.keyboard.press(key);
@@ -39,11 +38,29 @@ describe("the keys of the runs page", () => {
       await page.keyboard.press("c");
       await page.waitForURL(new RegExp(`/compare\\?runs=${id},\\d+$`));
       await page.goBack();
-      await untilItListens(page);
-      await until("the focus on the search field", async () => {
-        await page.keyboard.press("/");
-        return page.evaluate(() => document.activeElement?.getAttribute("type") === "search");
-      });
+      await untilAtRest(page);
+      await page.keyboard.press("/");
+      await hasFocus(page.locator('input[type="search"]').first());
+    });
+  });
+
+  test("listens to its keys as soon as it shows its rows", async () => {
+    await withPage(browser, `${daemon.url}/references`, {}, async (page) => {
+      // In the same task that draws the first row: no frame comes between.
+      const typed = page.evaluate(
+        () =>
+          new Promise((resolve) => {
+            new MutationObserver((_, observer) => {
+              if (!document.querySelector("table.runs tbody tr[data-run]")) return;
+              observer.disconnect();
+              const key = new KeyboardEvent("keydown", { key: "/", bubbles: true, cancelable: true });
+              document.body.dispatchEvent(key);
+              resolve(document.activeElement?.getAttribute("type"));
+            }).observe(document.body, { childList: true, subtree: true });
+          }),
+      );
+      await page.getByRole("link", { name: "Runs", exact: true }).click();
+      assert.equal(await typed, "search");
     });
   });
 
@@ -51,7 +68,7 @@ describe("the keys of the runs page", () => {
     const { runs } = await daemon.get("/api/v1/runs?limit=2");
     const pick = runs.map(({ id }) => id).join();
     await withPage(browser, `${daemon.url}/runs?pick=${pick}`, {}, async (page) => {
-      await untilItListens(page);
+      await untilAtRest(page);
       const before = page.url();
       for (const elsewhere of ["CSV", "Health"]) {
         await page.getByRole("link", { name: elsewhere, exact: true }).focus();
@@ -76,7 +93,7 @@ describe("the keys of the runs page", () => {
   test("keeps its keys where the active row is scrolled away", async () => {
     const size = { viewport: { width: 1440, height: 600 } };
     await withPage(browser, `${daemon.url}/runs`, size, async (page) => {
-      await untilItListens(page);
+      await untilAtRest(page);
       await rows(page).first().locator("a.name").focus();
       await page.keyboard.press("j");
       await hasFocus(page.locator("table.runs tr.is-active a.name"));
@@ -90,7 +107,7 @@ describe("the keys of the runs page", () => {
   test("takes the focus neither from a field nor from a row's own checkbox", async () => {
     const { runs } = await daemon.get("/api/v1/runs?limit=1");
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
-      await untilItListens(page);
+      await untilAtRest(page);
       await rows(page).first().locator("a.name").focus();
       await page.keyboard.press("j");
       await hasFocus(rows(page).nth(1).locator("a.name"));

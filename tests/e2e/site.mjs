@@ -147,11 +147,8 @@ export function overflow(page) {
 }
 
 export async function fits(page) {
-  await twoFrames(page);
-  let beyond;
-  await until("the page fits", async () => (beyond = await overflow(page)) === 0).catch((error) => {
-    throw new Error(`${error.message}: ${beyond} px beyond the window`);
-  });
+  const beyond = await settled(page, () => overflow(page));
+  assert.equal(beyond, 0, `${beyond} px beyond the window`);
 }
 
 // The file that a page gives for what is done to it.

@@ -58,6 +58,9 @@ TEST(AttemptBanners, AreNotOtherLinesWithTheirWords) {
                                   "me@n1:~/exp$ pip install deepspeed accelerate\n",
                                   "[try 1/2] 2025-11-01 08:01:12 pull it\n",
                                   "[try 2/2] 2025-11-01 08:02:41 rc=1\n",
+                                  "[try 2/2] 2025-11-01 08:02:41 FAILED\n",
+                                  "[try 2/2] 2025-11-01 08:02:41 killing the other ranks\n",
+                                  "### attempt 2 Failed ###\n",
                                   "[n1] $ sed -i s/2/1/ train.py\n",
                                   "  torchrun --nproc-per-node 8\n",
                                   "run 2 died: Command '['torchrun', '--nnodes=1']'\n"}) {

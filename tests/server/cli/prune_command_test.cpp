@@ -265,8 +265,15 @@ TEST_F(Prune, IsUndoneByWhatIsKnownOfRemovedLogsOnly) {
   const ProgramRun of_cluster = undo({"--cluster", "eos"});
   EXPECT_EQ(of_cluster.exit_code, 1);
   EXPECT_THAT(of_cluster.err, AllOf(HasSubstr("2 more are of trees that name no cluster"),
-                                    HasSubstr("This takes them: --root "), HasSubstr("/tree\n"),
-                                    Not(HasSubstr("knows: none"))));
+                                    HasSubstr("Instead of --cluster, this takes them: --root "),
+                                    HasSubstr("/tree'\n"), Not(HasSubstr("knows: none"))));
+  storage::Writer({folder_.file("runs.db"), true}).upsert_root("/elsewhere", "eos");
+  const ProgramRun of_other_tree = undo({"--cluster", "eos"});
+  EXPECT_EQ(of_other_tree.exit_code, 0);
+  EXPECT_THAT(of_other_tree.err, HasSubstr("Nothing to let in again"));
+  const ProgramRun misspelt = undo({"--cluster", "eso"});
+  EXPECT_EQ(misspelt.exit_code, 2);
+  EXPECT_THAT(misspelt.err, HasSubstr("it knows: eos"));
   EXPECT_THAT(undo({"--removed-since", "1d"}).err, HasSubstr("To let 2 logs in again"));
   EXPECT_THAT(undo({"--removed-since", "2100-01-01"}).err, HasSubstr("Nothing to let in"));
 }

@@ -40,6 +40,10 @@ TEST_F(SubmitDryRun, NamesVariablesThatTheConfigurationOrAnOptionOutranks) {
                                  "effect: workload_folder is "));
   EXPECT_THAT(dry.out, HasSubstr("# note: SBATCH_PARTITION of the shell ('batch') has no effect: "
                                  "slurm partition is long (asked for)\n"));
+  environment_ = {{"ADDITIONAL_SLURM_PARAMS", "nodelist=n1;constraint=gpu"}};
+  const ProgramRun of_several = submit({"--scale", "16", "--nodelist", "n3", "--dry-run"});
+  EXPECT_THAT(of_several.out, HasSubstr("# note: nodelist of ADDITIONAL_SLURM_PARAMS of the shell "
+                                        "('n1') has no effect: slurm nodelist is n3"));
 }
 
 TEST_F(SubmitDryRun, RefusesAnEmptyIdempotencyKey) {
@@ -65,9 +69,9 @@ TEST_F(SubmitDryRun, SaysWhereTheRepositoryOfTheShellHasNoEffect) {
   environment_ = {{"LLMB_REPO", "/lustre/repository"}};
   const ProgramRun refused = submit({"--scale", "16", "--launcher", "recipe", "--dry-run"});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("names no launch.sh of pretrain_nemotron4, and LLMB_REPO "
-                                     "(/lustre/repository) has no effect: the document names no "
-                                     "folder in it: 'launch_scripts' says"));
+  EXPECT_THAT(refused.err, HasSubstr("names no launch.sh of pretrain_nemotron4, and the repository "
+                                     "/lustre/repository (LLMB_REPO) does not tell: the document "
+                                     "names no folder in it: 'launch_scripts' says"));
 }
 
 // Brackets are for variables that count with any launcher.

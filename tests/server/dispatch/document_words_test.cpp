@@ -114,6 +114,10 @@ TEST(NodeCount, OfThe2024RecipeMakesTheScale) {
   EXPECT_THAT(notes_or_refusal(plan_launch("pretrain_grok1", shell, flags)),
               Not(Contains(HasSubstr("NUM_NODES"))))
       << "both say the same";
+  EXPECT_THAT(
+      notes_or_refusal(plan_launch("pretrain_grok1", with(shell, {{"NUM_NODES", "all"}}), flags)),
+      Contains("NUM_NODES of the shell ('all') has no effect: scale is 256 (asked for)"))
+      << "of another program";
   EXPECT_THAT(notes_or_refusal(plan_launch("pretrain_grok1", shell)),
               Contains(HasSubstr("JOB_TOTAL_GPUS; of grok1-24.11 NUM_NODES")));
   flags = {};

@@ -94,6 +94,11 @@ function create(host: HTMLElement, overlay: Overlay, onCursor: (at: number | nul
   return new uPlot(options, [overlay.iterations, ...overlay.columns] as uPlot.AlignedData, host);
 }
 
+// Other runs may have ended before what was zoomed to.
+function holdsSome({ iterations }: Overlay, { min, max }: Range): boolean {
+  return iterations.some((iteration) => iteration >= min && iteration <= max);
+}
+
 export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
   const host = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<number | null>(null);
@@ -104,7 +109,7 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
     if (!element) return;
     const make = () => {
       const made = create(element, overlay, setCursor);
-      if (zoom.current) made.setScale("x", zoom.current);
+      if (zoom.current && holdsSome(overlay, zoom.current)) made.setScale("x", zoom.current);
       return made;
     };
     const drop = (old: uPlot) => {

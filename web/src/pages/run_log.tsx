@@ -86,6 +86,7 @@ interface LinesProps {
 function Lines({ run, at, asked }: LinesProps) {
   const store = useMemo(() => new RunLogStore(run.id), [run.id]);
   const box = useRef<HTMLDivElement>(null);
+  const staysAtEnd = useRef(true); // the reader may scroll away while lines are on their way
   useEffect(() => {
     void store.lookAt(at);
     return () => store.stop();
@@ -95,7 +96,6 @@ function Lines({ run, at, asked }: LinesProps) {
   useEffect(() => {
     void store.follow(run.size_bytes, isAtBottom(box.current));
   }, [store, run.size_bytes, isLoading]);
-  const staysAtEnd = useRef(true); // nor did the reader scroll away while the lines were on their way
   useLayoutEffect(() => {
     if (followsEnd && staysAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [lines]);

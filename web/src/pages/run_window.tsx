@@ -63,7 +63,8 @@ export function RunWindow(props: Props) {
 function windowNote(statistics: RunStatistics, isRunning: boolean): string {
   const name = `Window ${statistics.window}`;
   if (statistics.window_is_whole) return `${name} is whole.`;
-  if (!statistics.step_time_s && !statistics.tflops_per_gpu) {
+  const isEmpty = !statistics.step_time_s && !statistics.tflops_per_gpu;
+  if (isEmpty && statistics.steps_left_out === 0) {
     return `${name} holds no step${isRunning ? " yet" : ""}.`;
   }
   const missing = statistics.iterations_missing_in_window;

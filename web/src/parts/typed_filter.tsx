@@ -22,7 +22,7 @@ export function TypedFilter({ label, placeholder, value, onChange }: Props) {
     sent.current = value;
   }, [value]);
   // What was typed before "back" is of the page that was left.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (steppedFrom.peek()) setText(value);
   }, [place.value]);
   useEffect(() => {

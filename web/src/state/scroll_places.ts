@@ -7,7 +7,7 @@ interface Entry {
   opens?: string; // what it opened of the page of the entry before
 }
 
-const kLongEnoughWithinMs = 60_000;
+const kLongEnoughWithinMs = 20_000;
 
 // By entry: of one that a step has left, the browser's own history cannot be told any more.
 const tops = new Map<string, number>();
