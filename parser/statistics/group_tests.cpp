@@ -115,7 +115,7 @@ MetricComparison test_metric(const std::vector<ComparedRun>& runs, const Compare
   if (const auto all = started_runs(runs, {&baseline, &other}, metric)) {
     result.drift = start_drift(*all, noise);
   }
-  for (const std::size_t side : {0, 1}) {
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     const ComparedGroup* const group = side == 0 ? &baseline : &other;
     if (const auto own = started_runs(runs, {group}, metric)) {
       result.side_drifts.at(side) = side_drift(*own, noise);
