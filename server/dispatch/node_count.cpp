@@ -46,23 +46,21 @@ Result<std::string> take_node_count(Submission& wanted, Environment& environment
   }
   const std::string source = fmt::format("{} of {}", kNodeCountVariable, where);
   const auto nodes = parser::parse_integer(text, 1, kNodesMax);
-  if (!nodes && where == kOfShell && wanted.scale != 0) {  // perhaps another program's
-    return set_aside_note(source, text,
-                          {"scale", fmt::to_string(wanted.scale), origin_of("scale", origins)});
-  }
-  if (!nodes) {
+  const bool may_be_anothers = where == kOfShell && wanted.scale != 0;
+  if (!nodes && !may_be_anothers) {
     return parser::fail(
         fmt::format("{} is {}, which is no number of nodes", source, in_quotes(text)));
   }
   const std::int64_t per_node = gpus_of_node(wanted, settings, catalog);
-  const std::int64_t scale = *nodes * per_node;
+  const std::int64_t count = nodes.value_or(0);
+  const std::int64_t scale = count * per_node;
   if (wanted.scale == scale) return {};
   if (wanted.scale != 0) {
     return set_aside_note(source, text,
                           {"scale", fmt::to_string(wanted.scale), origin_of("scale", origins)});
   }
   wanted.scale = scale;
-  origins["scale"] = fmt::format("{}, {} nodes of {} GPUs", source, *nodes, per_node);
+  origins["scale"] = fmt::format("{}, {} nodes of {} GPUs", source, count, per_node);
   return {};
 }
 
