@@ -31,16 +31,16 @@ std::uint32_t tag_of(std::uint64_t hash) {
 // A hash of what tells ranks apart: a host's name stands first, the rank last.
 class RankHash {
  public:
-  explicit RankHash(std::size_t prefix_length)
-      : last_word_(prefix_length < kWord ? 0 : prefix_length - kWord),
+  explicit RankHash(std::size_t label_length)
+      : last_word_(label_length < kWord ? 0 : label_length - kWord),
         second_word_(std::min(last_word_, kWord)),
         // Of a product's bits the lower ones depend on the lower ones of its factors only.
-        shift_(prefix_length < kWord ? std::min<std::size_t>(64 - 8 * prefix_length, 63) : 0) {}
+        shift_(label_length < kWord ? std::min<std::size_t>(64 - 8 * label_length, 63) : 0) {}
 
-  std::uint64_t operator()(const char* line) const {
-    const std::uint64_t hash = word_at(line) * kHashFactor +
-                               word_at(line + second_word_) * 0xff51afd7ed558ccdULL +
-                               word_at(line + last_word_) * 0xc4ceb9fe1a85ec53ULL;
+  std::uint64_t operator()(const char* label) const {
+    const std::uint64_t hash = word_at(label) * kHashFactor +
+                               word_at(label + second_word_) * 0xff51afd7ed558ccdULL +
+                               word_at(label + last_word_) * 0xc4ceb9fe1a85ec53ULL;
     return hash << shift_;
   }
 
@@ -64,6 +64,12 @@ std::size_t find_count(std::string_view text) {
   return t == std::string_view::npos || t < kBefore ? std::string_view::npos
                                                     : counter + t - kBefore;
 }
+
+// Of lines that begin with their label.
+struct NoStamp {
+  static constexpr std::size_t size() { return 0; }
+  static constexpr bool is_like(const char*) { return true; }
+};
 
 // Of what tells a rank's calls apart: the operation, and what follows " count ".
 std::optional<std::uint64_t> hash_of_call(std::uint64_t rank, std::string_view text) {
@@ -102,12 +108,11 @@ void allow_pointers(std::string_view tail, LinePattern& pattern) {
 
 }  // namespace
 
-std::size_t NcclKnownLines::add_up(std::string_view lines, std::size_t prefix_length,
-                                   Counts& counts) {
+std::size_t NcclKnownLines::add_up(std::string_view lines, const Prefix& prefix, Counts& counts) {
   if (lines_.empty() || to_skip_ > 0) return 0;
   std::size_t done = 0;
   if (lines.size() >= kReach) {
-    done = add_up_within_reach(lines, lines.size() - kReach + 1, prefix_length, counts);
+    done = add_up_within_reach(lines, lines.size() - kReach + 1, prefix, counts);
   }
   const std::string_view rest = lines.substr(done);
   if (rest.empty() || rest.size() >= kReach || to_skip_ > 0) return done;
@@ -115,18 +120,29 @@ std::size_t NcclKnownLines::add_up(std::string_view lines, std::size_t prefix_le
   std::array<char, 2 * kReach> room;
   rest.copy(room.data(), rest.size());
   std::fill_n(room.data() + rest.size(), kReach, '\0');
-  return done + add_up_within_reach({room.data(), rest.size()}, rest.size(), prefix_length, counts);
+  return done + add_up_within_reach({room.data(), rest.size()}, rest.size(), prefix, counts);
+}
+
+std::size_t NcclKnownLines::add_up_within_reach(std::string_view lines, std::size_t end,
+                                                const Prefix& prefix, Counts& counts) {
+  if (prefix.stamp.size() == 0) {
+    return add_up_stamped(lines, end, NoStamp(), prefix.label_length, counts);
+  }
+  return add_up_stamped(lines, end, prefix.stamp, prefix.label_length, counts);
 }
 
 // Those that begin before `end`, from where kReach bytes can be read. Where the next line begins is
 // known before this one has been compared, and what its rank will print was guessed when it printed
 // the last: the processor is at several lines at once.
-std::size_t NcclKnownLines::add_up_within_reach(std::string_view lines, std::size_t end,
-                                                std::size_t prefix_length, Counts& counts) {
-  const RankHash hash(prefix_length);
+template <typename Stamp>
+std::size_t NcclKnownLines::add_up_stamped(std::string_view lines, std::size_t end,
+                                           const Stamp& stamp, std::size_t label_length,
+                                           Counts& counts) {
+  const RankHash hash(label_length);
   const auto loop = [&](const auto& engine) __attribute__((always_inline)) {
     // Copies, for what is captured would be read again for each line.
     const RankHash hash_of_rank = hash;
+    const Stamp stamp_of_line = stamp;
     std::int64_t* const calls = counts.calls.data();
     const Known* const known_lines = lines_.data();
     Rank* const ranks = ranks_.data();
@@ -134,19 +150,22 @@ std::size_t NcclKnownLines::add_up_within_reach(std::string_view lines, std::siz
     std::size_t length_min = length_min_;
     const char* line = lines.data();
     const char* const last = line + end;
-    while (line < last) {
-      std::size_t length = engine.line_length(line, length_min);
-      const std::uint64_t rank_hash = hash_of_rank(line);
+    while (line < last && stamp_of_line.is_like(line)) {
+      const char* const label = line + stamp_of_line.size();
+      std::size_t length = engine.line_length(label, length_min);
+      const std::uint64_t rank_hash = hash_of_rank(label);
       Rank& rank = ranks[upper(rank_hash, kRankBits)];
       std::size_t number = rank.expected;
-      if (!engine.are_like(known_lines[number].pattern, line, length)) [[unlikely]] {
-        const auto left = static_cast<std::size_t>(lines.data() + lines.size() - line);
-        const Found found = look_for({line, left}, prefix_length, rank_hash);
+      if (!engine.are_like(known_lines[number].pattern, label, length)) [[unlikely]] {
+        const char* const behind = lines.data() + lines.size();
+        if (label >= behind) break;
+        const auto left = static_cast<std::size_t>(behind - label);
+        const Found found = look_for({label, left}, label_length, rank_hash);
         if (found.number == 0) break;
         number = found.number;
         length = found.length;
       }
-      line += length;
+      line = label + length;
       length_min = length - kLengthMargin;
       const Call& call = known_lines[number].call;
       ++calls[call.use];
@@ -166,10 +185,9 @@ std::size_t NcclKnownLines::add_up_within_reach(std::string_view lines, std::siz
 
 // The line in front, where it is not the one that its rank was expected to print, or not as long as
 // the one before it.
-NcclKnownLines::Found NcclKnownLines::look_for(std::string_view lines, std::size_t prefix_length,
+NcclKnownLines::Found NcclKnownLines::look_for(std::string_view lines, std::size_t label_length,
                                                std::uint64_t rank_hash) {
-  if (lines.size() < prefix_length || !begins_with_nccl_info(lines.substr(prefix_length)))
-    return {};
+  if (lines.size() < label_length || !begins_with_nccl_info(lines.substr(label_length))) return {};
   const std::string_view begin = lines.substr(0, LinePattern::kLineBytesMax);
   const std::size_t end = first_delimiter(begin, 0, begin.size());
   if (end == kNoDelimiter) return {};
@@ -178,7 +196,7 @@ NcclKnownLines::Found NcclKnownLines::look_for(std::string_view lines, std::size
   };
   const Rank& rank = ranks_[upper(rank_hash, kRankBits)];
   if (is_like(rank.expected)) return {rank.expected, end + 1};
-  if (const auto hash = hash_of_call(rank_hash, lines.substr(prefix_length + kNcclInfo.size()))) {
+  if (const auto hash = hash_of_call(rank_hash, lines.substr(label_length + kNcclInfo.size()))) {
     const Set& set = sets_[upper(*hash, kSetBits)];
     for (std::size_t i = 0; i < set.tags.size(); ++i) {
       if (set.tags[i] != tag_of(*hash) || !is_like(set.lines[i])) continue;
@@ -198,13 +216,14 @@ void NcclKnownLines::note_miss() {
   to_skip_ = kSkipped;
 }
 
-void NcclKnownLines::learn(std::string_view line, std::size_t prefix_length, Call call) {
+void NcclKnownLines::learn(std::string_view line, const Prefix& prefix, Call call) {
   if (to_skip_ > 0) {
     --to_skip_;
     return;
   }
-  const std::uint64_t rank_hash = RankHash(prefix_length)(line.data());
-  const auto hash = hash_of_call(rank_hash, line.substr(prefix_length + kNcclInfo.size()));
+  line.remove_prefix(prefix.stamp.size());
+  const std::uint64_t rank_hash = RankHash(prefix.label_length)(line.data());
+  const auto hash = hash_of_call(rank_hash, line.substr(prefix.label_length + kNcclInfo.size()));
   if (!hash) return;
   if (sets_.empty()) {
     sets_.resize(std::size_t{1} << kSetBits);
@@ -215,7 +234,7 @@ void NcclKnownLines::learn(std::string_view line, std::size_t prefix_length, Cal
   Number number = 0;
   Known* const known = place_for(*hash, number);
   if (known == nullptr) return;
-  const std::size_t counter = line.find(kNcclOpCount, prefix_length) + kNcclOpCount.size();
+  const std::size_t counter = line.find(kNcclOpCount, prefix.label_length) + kNcclOpCount.size();
   const std::string_view tail = line.substr(counter + hex_length(line.substr(counter)));
   // Where they are no pattern, the line is not known.
   if (known->pattern.assign(line.substr(0, counter), tail)) allow_pointers(tail, known->pattern);

@@ -11,6 +11,7 @@
 
 #include "parser/lines/line_pattern.h"
 #include "parser/lines/literal_scanner.h"
+#include "parser/lines/stamp_shape.h"
 #include "parser/nccl_use.h"
 
 namespace llmb::parser {
@@ -27,12 +28,20 @@ class NcclKnownLines {
     std::int64_t other_bytes = 0;
   };
 
-  // Adds up the lines in front of `lines` as far as ones like them were learnt; returns how many
-  // bytes they take, with their ends. `prefix_length`: what stands there before "NCCL INFO ".
-  std::size_t add_up(std::string_view lines, std::size_t prefix_length, Counts& counts);
+  // What stands before "NCCL INFO ": a stamp, which may be another for each line, and a label.
+  struct Prefix {
+    StampShape stamp;
+    std::size_t label_length = 0;
+
+    std::size_t length() const { return stamp.size() + label_length; }
+  };
+
+  // Adds up the lines in front of `lines` as far as ones like them were learnt, with whatever stamp
+  // of that shape; returns how many bytes they take, with their ends.
+  std::size_t add_up(std::string_view lines, const Prefix& prefix, Counts& counts);
 
   // `line` is one whole call with its end.
-  void learn(std::string_view line, std::size_t prefix_length, Call call);
+  void learn(std::string_view line, const Prefix& prefix, Call call);
 
  private:
   using Number = std::uint16_t;  // an index of lines_; 0: none
@@ -51,15 +60,18 @@ class NcclKnownLines {
   };
 
   // What a look at a line may read.
-  static constexpr std::size_t kReach = LinePattern::kReach;
+  static constexpr std::size_t kReach = StampShape::kBytesMax + LinePattern::kReach;
 
-  std::size_t add_up_within_reach(std::string_view lines, std::size_t end,
-                                  std::size_t prefix_length, Counts& counts);
+  std::size_t add_up_within_reach(std::string_view lines, std::size_t end, const Prefix& prefix,
+                                  Counts& counts);
+  template <typename Stamp>
+  std::size_t add_up_stamped(std::string_view lines, std::size_t end, const Stamp& stamp,
+                             std::size_t label_length, Counts& counts);
   struct Found {
     Number number = 0;
     std::size_t length = 0;
   };
-  [[gnu::noinline]] Found look_for(std::string_view lines, std::size_t prefix_length,
+  [[gnu::noinline]] Found look_for(std::string_view lines, std::size_t label_length,
                                    std::uint64_t rank_hash);
   void note_miss();
   Number& guess_after(std::uint64_t history);
@@ -67,8 +79,8 @@ class NcclKnownLines {
   Known* place_for(std::uint64_t hash, Number& number);
 
   ScanEngine engine_ = LiteralScanner::available_engines().back();
-  std::vector<Known> lines_;  // the first is none
-  std::size_t length_min_ = 0;
+  std::vector<Known> lines_;    // the first is none
+  std::size_t length_min_ = 0;  // without its stamp
   std::uint32_t passed_over_ = 0;
   std::int32_t misses_ = 0;   // more than finds, of late
   std::int32_t to_skip_ = 0;  // lines that are not looked for: too many were missed

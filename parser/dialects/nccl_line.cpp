@@ -234,6 +234,7 @@ std::string_view nccl_process(std::string_view label) {
     const std::size_t pid = *end + id_length(label.substr(*end));
     if (begin != *end) return label.substr(begin, pid - begin);
   }
+  label.remove_prefix(stamp_length(label));
   const std::size_t bracket = label.rfind(" [");
   return bracket == std::string_view::npos ? label : label.substr(0, bracket);
 }

@@ -13,7 +13,7 @@ namespace llmb::parser {
 bool is_nccl_label(std::string_view prefix);
 
 // "host:pid" of a label: the threads of a process share its communicators. What stands before
-// "[0] " where it names no host.
+// "[0] " and behind a stamp, where it names no host.
 std::string_view nccl_process(std::string_view label);
 
 // The words of others: `line` without its whole calls, those that are cut at its end or before

@@ -7,6 +7,7 @@
 #include "parser/foundation/bounded_numbers.h"
 #include "parser/foundation/text_hash.h"
 #include "parser/lines/delimiters.h"
+#include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
 namespace {
@@ -70,7 +71,7 @@ NcclTraceReader::Outcome NcclTraceReader::read(std::string_view line) {
 std::size_t NcclTraceReader::read_run(std::string_view lines) {
   std::size_t done = 0;
   for (;;) {
-    const std::size_t known = known_.add_up(lines.substr(done), prefix_length_, counts_);
+    const std::size_t known = known_.add_up(lines.substr(done), prefix_, counts_);
     has_changed_ = has_changed_ || known != 0;
     done += known;
     const std::size_t length = read_first_of_run(lines.substr(done));
@@ -83,27 +84,29 @@ std::size_t NcclTraceReader::read_run(std::string_view lines) {
 std::size_t NcclTraceReader::read_first_of_run(std::string_view lines) {
   if (is_line_end(lines)) return 1;  // an empty line
   // The ranks of a log print prefixes of mostly the same length: "[7] ", "node-3:4711:4712 [7] ".
-  if (lines.size() < prefix_length_ || !begins_with_nccl_info(lines.substr(prefix_length_))) {
+  const StampShape stamp(lines.substr(0, stamp_length(lines)));
+  if (lines.size() < prefix_.length() || stamp != prefix_.stamp ||
+      !begins_with_nccl_info(lines.substr(prefix_.length()))) {
     const std::string_view begin = lines.substr(0, kNcclPrefixBytesMax + kNcclInfo.size());
     const std::size_t prefix_length = begin.find(kNcclInfo);
-    if (prefix_length == std::string_view::npos) return 0;
-    prefix_length_ = prefix_length;
-    if (const auto known = known_.add_up(lines, prefix_length_, counts_)) {
+    if (prefix_length == std::string_view::npos || prefix_length < stamp.size()) return 0;
+    prefix_ = {stamp, prefix_length - stamp.size()};
+    if (const auto known = known_.add_up(lines, prefix_, counts_)) {
       has_changed_ = true;
       return known;
     }
   }
-  return read_and_learn(lines, prefix_length_);
+  return read_and_learn(lines);
 }
 
-std::size_t NcclTraceReader::read_and_learn(std::string_view lines, std::size_t prefix_length) {
-  const std::string_view prefix = lines.substr(0, prefix_length);
+std::size_t NcclTraceReader::read_and_learn(std::string_view lines) {
+  const std::string_view prefix = lines.substr(0, prefix_.length());
   // What read() would take for another line, another call, or one that follows other words.
   if (first_delimiter(prefix, 0, prefix.size()) != kNoDelimiter ||
       prefix.find(kLiteral) != std::string_view::npos || !is_nccl_label(prefix)) {
     return 0;
   }
-  const std::string_view text = lines.substr(prefix_length + kNcclInfo.size());
+  const std::string_view text = lines.substr(prefix.size() + kNcclInfo.size());
   const std::size_t name_length = nccl_operation_length(text);
   if (name_length == 0 || name_length > kNcclOperationBytesMax) return 0;
   NcclCall call;
@@ -114,8 +117,7 @@ std::size_t NcclTraceReader::read_and_learn(std::string_view lines, std::size_t 
   }
   const std::size_t length = lines.size() - call.rest.size() + 1;
   const std::size_t use = add(call, process_hash_of(prefix));
-  known_.learn(lines.substr(0, length), prefix_length,
-               {use, use == kNcclUsesMax ? bytes_of(call) : 0});
+  known_.learn(lines.substr(0, length), prefix_, {use, use == kNcclUsesMax ? bytes_of(call) : 0});
   return length;
 }
 

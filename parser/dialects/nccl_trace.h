@@ -55,7 +55,7 @@ class NcclTraceReader {
   bool has_room_for_communicators(std::size_t index) const;
   void see_communicator(std::size_t index, std::uint64_t hash);
   std::size_t read_first_of_run(std::string_view lines);
-  std::size_t read_and_learn(std::string_view lines, std::size_t prefix_length);
+  std::size_t read_and_learn(std::string_view lines);
 
   NcclTrace trace_;  // uses in the order in which they came, uncounted
   NcclKnownLines::Counts counts_;
@@ -64,7 +64,7 @@ class NcclTraceReader {
   // Index of a use plus one, by hash; open addressing.
   std::array<std::uint16_t, 1024> slots_{};
   NcclKnownLines known_;
-  std::size_t prefix_length_ = 0;  // of the newest line of a run
+  NcclKnownLines::Prefix prefix_;  // of the newest line of a run
   bool has_changed_ = false;
 };
 

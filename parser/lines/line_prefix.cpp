@@ -32,8 +32,8 @@ std::size_t shaped_length(std::string_view text, std::string_view shape) {
   return length;
 }
 
-// "2026-01-02T03:04:05.123456789Z ", then perhaps "stderr F ", "[2026-01-02 03:04:05] ",
-// "2026-01-02 03:04:05,123 ", "[ 2026-01-02 03:04 ] ".
+}  // namespace
+
 std::size_t stamp_length(std::string_view line) {
   constexpr std::string_view kShape = "dddd-dd-dd dd:dd:dd";
   constexpr std::size_t kWithoutSeconds = std::string_view("dddd-dd-dd dd:dd").size();
@@ -54,6 +54,8 @@ std::size_t stamp_length(std::string_view line) {
   }
   return end;
 }
+
+namespace {
 
 // "I 2026-01-02T03:04:05Z ": a level in one letter before the stamp.
 std::size_t level_and_stamp_length(std::string_view line) {

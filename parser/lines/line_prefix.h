@@ -3,6 +3,7 @@
 // stamp, which goes too.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace llmb::parser {
@@ -17,6 +18,11 @@ namespace llmb::parser {
 enum class NumberPrefix { taken_off, kept };
 std::string_view without_collector_prefix(std::string_view line,
                                           NumberPrefix number = NumberPrefix::taken_off);
+
+// How much of the line's beginning is a stamp, with the blank and Kubernetes' stream behind it:
+// "2026-01-02T03:04:05.123456789Z stderr F ", "[2026-01-02 03:04:05] ", "2026-01-02 03:04:05,123 ",
+// "[ 2026-01-02 03:04 ] ". What is one, is one with any other digits, too.
+std::size_t stamp_length(std::string_view line);
 
 // Whether a launcher's label of one task stands before the line: srun's "13: ", torchrun's
 // "[default3]:" or mpirun's "[1,7]<stderr>:". A launcher that labels does so with every line of its

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How fast an NCCL trace is added up beside rg, which only counts its lines: both on one log, in
 # turn, from a pipe and from a file. For each form of what stands before a line (a host, the rank
-# alone, srun's label, nothing), and for a trace among as many other lines, prints the medians of
+# alone, srun's label, a collector's stamp, nothing), and for a trace among as many other lines, prints the medians of
 # the per-round ratios, by wall clock and by the processor time of the process, which other work on
 # the machine changes less; "reading" is what the reader takes for the bytes alone, before a look at
 # them. Nothing here passes or fails by time; it does fail when the two count different lines.
@@ -33,7 +33,8 @@ make_part() {
       if (form == "host" || form == "mixed") {
         printf "node%02d:%d:%d [%d] ", int(rank / 4), 191369 + rank, 191420 + rank, rank
       }
-      if (form == "rank") printf "[%d] ", rank
+      if (form == "stamp") printf "2026-01-02T03:04:05.%09dZ ", i * 37013 % 1000000000
+      if (form == "rank" || form == "stamp") printf "[%d] ", rank
       if (form == "label") printf "%d: [%d] ", rank, rank
       operation = operations[i % 4 + 1]
       count = 1024 * (1 + int(i / 8) % 40)
@@ -75,7 +76,7 @@ ratio() {
     awk '{ v[NR] = $1 } END { printf "%.2f", v[int((NR + 1) / 2)] }'
 }
 
-for form in host rank label none mixed; do
+for form in host rank label stamp none mixed; do
   make_log "$form"
   rm -f "$work"/*.times
   for ((round = 0; round < rounds; ++round)); do

@@ -103,6 +103,20 @@ TEST(NcclTraceReader, KnowsTheProcessBehindLabelsThatNobodyKnows) {
   EXPECT_TRUE(trace.uses.at(0).communicators_are_complete);
 }
 
+// A stamp is no part of it.
+TEST(NcclTraceReader, KnowsTheProcessOfARankBehindAStamp) {
+  const std::string whole = call("AllReduce", 1, "0xa");
+  NcclTraceReader reader;
+  for (int i = 0; i < 100; ++i) {
+    const std::string stamp = "2026-12-01T03:04:05." + std::to_string(100 + i) + "Z ";
+    reader.read(stamp + "[" + std::to_string(i % 2) + "] " + whole.substr(whole.find("NCCL INFO")));
+  }
+  const NcclTrace trace = reader.take_snapshot();
+  ASSERT_EQ(trace.uses.size(), 1U);
+  EXPECT_EQ(trace.uses[0].communicator_count, 2);
+  EXPECT_TRUE(trace.uses[0].communicators_are_complete);
+}
+
 TEST(NcclTraceReader, SaysThatItCannotTellWhoseACommunicatorIs) {
   NcclTraceReader reader;
   EXPECT_EQ(reader.read("some words " + call("AllReduce", 1, "0xa")), Outcome::torn);
@@ -188,13 +202,21 @@ TEST(NcclTraceReader, ReadsARunAsItReadsItsLines) {
   }
 }
 
-// Ranks that take turns, lengths that change, spellings that are rare, and lines that differ from
-// the known ones in one byte.
+// Ranks that take turns, stamps, lengths that change, spellings that are rare, and lines that
+// differ from the known ones in one byte.
 TEST(NcclTraceReader, KnownLinesCountAsNewOnes) {
   std::mt19937 random(6);
   const auto pick = [&](auto... choices) {
     const std::string all[] = {choices...};
     return all[random() % sizeof...(choices)];
+  };
+  // Of one form, of a few, and of any length.
+  const auto stamp = [&](int forms) {
+    const std::string instant = "2026-12-01T03:04:" + std::to_string(10 + random() % 50);
+    const std::string fraction = std::to_string(random() % (forms == 3 ? 900'000'000 : 900'000));
+    if (forms == 1) return instant + "." + std::to_string(10 + random() % 90) + "Z ";
+    return pick(instant + "." + fraction + "Z ", instant + "Z stdout F ", "[" + instant + "] ",
+                "[" + instant + "," + fraction + "] ");
   };
   for (int round = 0; round < 8; ++round) {
     const std::vector<std::string> prefixes = {"",
@@ -216,6 +238,7 @@ TEST(NcclTraceReader, KnownLinesCountAsNewOnes) {
         return std::string(text);
       };
       std::string line =
+          (round % 4 == 0 ? "" : stamp(round % 4)) +
           prefixes[random() % (round % 2 == 0 ? 3 : prefixes.size())] + "NCCL INFO " +
           pick("AllReduce", "AllGather", "Send") + ": opCount " +
           (random() % 40 == 0 ? "1" + hex("%016zx", random())  // more digits than a counter has
@@ -252,12 +275,17 @@ TEST(NcclTraceReader, KnownLinesCountAsNewOnes) {
 
 // The documents' own line has no host before it: it is read in a run as others are.
 TEST(NcclTraceReader, ReadsARunWhateverStandsBeforeItsLines) {
-  for (const std::string prefix : {"", "[7] ", "7: [7] ", "[71] ", "node-7:4711:4712 [7] "}) {
+  for (const std::string prefix :
+       {"", "[7] ", "7: [7] ", "[71] ", "node-7:4711:4712 [7] ",
+        "[2026-12-01 03:04:05] n7:4:5 [7] ", "2026-12-01T03:04:05.123456789Z stdout F [7] "}) {
     std::string log;
     NcclTraceReader by_line;
     for (int i = 0; i < 300; ++i) {
       std::string own = prefix;
-      if (i % 2 == 1 && !prefix.empty()) own.insert(prefix.find('7'), "1");
+      if (i % 2 == 1 && !prefix.empty()) own.insert(prefix.rfind('[') + 1, "1");
+      if (const auto seconds = own.find(":05"); seconds != std::string::npos) {
+        own.replace(seconds + 1, 2, std::to_string(10 + i / 10));
+      }
       const std::string whole =
           call(i % 2 == 0 ? "AllReduce" : "AllGather", 1 << (i % 5), "0x7f51");
       const std::string line = own + whole.substr(whole.find("NCCL INFO"));
