@@ -68,6 +68,9 @@ constexpr FailureSign by_number(std::string_view literal,
   return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
 }
 
+// "go.sh: attempt 2": of a script that says its name.
+inline constexpr std::string_view kScriptsAttempt =
+    R"(^[\w./-]+\.(?:sh|bash|sbatch|slurm|py): attempt #?\d+$)";
 // "[chain] attempt 2", "[run.sh] attempt B (2026-10-08 20:33) resume=none": of a script that labels
 // its lines. A call that is tried again says more, or another thing: "[s3] attempt 2 (timeout)".
 inline constexpr std::string_view kLabelledAttempt =

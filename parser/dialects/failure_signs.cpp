@@ -58,6 +58,7 @@ constexpr std::array kSignsOfRuns = {
     // A script's banner, and a supervisor's: "run #2 of 4".
     by_line("attempt ", cause_of_banner),
     failure(kRestarted, "] attempt ", kLabelledAttempt),
+    failure(kRestarted, ": attempt ", kScriptsAttempt),
     by_line("[try ", cause_of_labelled_try, kLabelledTry),
     by_line("[attempt ", cause_of_labelled_try, kLabelledTry),
     // "attempt=1 t=2025-10-01T20:40:11 (micro batch 1)", of a script that stamps its attempts.

@@ -179,7 +179,7 @@ std::vector<std::string> lines_in_a_string(std::string_view text) {
 }  // namespace
 
 bool announces_traceback(std::string_view text) {
-  return holds(text, kIgnored) || holds(text, kOfHooks);
+  return holds(text, kIgnored) || holds(text, kOfHooks) || holds(text, "(_pin_memory_loop)");
 }
 
 void OpenTraceback::go_on() {

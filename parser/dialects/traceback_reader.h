@@ -74,7 +74,8 @@ class OpenTraceback {
   std::uint64_t head_offset_ = 0;  // of its traceback, of several that belong together the first
 };
 
-// "Exception ignored in: <function …>", "Error in atexit._run_exitfuncs:": the traceback that
+// "Exception ignored in: <function …>", "Error in atexit._run_exitfuncs:", "Exception in thread
+// Thread-6 (_pin_memory_loop):", whose workers are gone, whoever ended them: the traceback that
 // follows is of no failure.
 bool announces_traceback(std::string_view text);
 

@@ -87,8 +87,19 @@ bool is_own_exception(const LogEvent& failure) {
   });
 }
 
+// "RuntimeError: mat1 and mat2 shapes cannot be multiplied": of the model's own tensors.
+bool is_of_own_tensors(const LogEvent& failure) {
+  if (!is_own_exception(failure)) return false;
+  return without_collector_prefix(failure.line).starts_with("RuntimeError: ") &&
+         holds_any(failure.line,
+                   {"shapes cannot be multiplied", "he size of tensor a ", "izes of tensors must",
+                    "is invalid for input of size", "to be on the same device",
+                    "to have the same dtype", "does not require grad"});
+}
+
 // "ZeroDivisionError: …": a mistake of the program's own, which no other rank can bring about.
 bool is_own_mistake(const LogEvent& failure) {
+  if (is_of_own_tensors(failure)) return true;
   if (!is_own_exception(failure)) return false;
   constexpr std::array<std::string_view, 8> kMistakes = {
       "ZeroDivisionError: ", "KeyError: ",  "TypeError: ",  "AttributeError: ",
@@ -406,9 +417,13 @@ void FirstCause::offer(const LogEvent& failure) {
                               failure.line.find("SignalException") != std::string::npos;
   // The kill explains why it was lost.
   const bool explains = is_first_end && depth_ == CauseDepth::peer_lost && tells_of_a_kill(failure);
-  // Others printed first that they had lost the rank.
+  // Others printed first that they had lost the rank, or had waited for it. Whoever is taken down
+  // then may raise what looks like a mistake, but multiplies no tensors.
   const bool is_of_lost = depth_ == CauseDepth::peer_lost && is_own_mistake(failure);
-  if (chosen_ != nullptr && depth >= depth_ && !ends_traceback && !explains && !is_of_lost) return;
+  const bool is_of_late =
+      chosen_ != nullptr && chosen_->cause == "nccl_timeout" && is_of_own_tensors(failure);
+  const bool tells_more = ends_traceback || explains || is_of_lost || is_of_late;
+  if (chosen_ != nullptr && depth >= depth_ && !tells_more) return;
   // That a worker failed, or the head of a traceback, says less than the death that was told
   // before.
   const bool says_less = depth == CauseDepth::worker_failed || depth == CauseDepth::traceback;

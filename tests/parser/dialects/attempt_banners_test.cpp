@@ -20,7 +20,7 @@ TEST(AttemptBanners, BeginAnAttempt) {
   for (const char* const banner :
        {"==== attempt 2 of 3 (2025-09-17T06:41:55Z) ====\n",
         "---> attempt 1 2025-06-11T20:57:02 (local sqsh)\n", "### attempt #2 on n[1-4] ###\n",
-        "supervisor: run #2 of 4\n", "--- try 2 ---\n",
+        "supervisor: run #2 of 4\n", "--- try 2 ---\n", "go.sh: attempt 2\n",
         "[try 2] 2025-08-05 torchrun --nnodes=1 -m train\n",
         "::: attempt a2 :: 2025-01-15T22:43:30Z :: node n14 :::\n",
         "#### submit 2 (weights fixed, more loader cpus) ####\n",
@@ -42,6 +42,7 @@ TEST(AttemptBanners, BeginAnAttempt) {
 TEST(AttemptBanners, AreNotOtherLinesWithTheirWords) {
   for (const char* const other : {"==> attempt 2 failed (exit 1)\n",
                                   "attempt 2 of 3\n",
+                                  "fetch: attempt 2\n",
                                   "--- try 3 skipped: twice the same ---\n",
                                   "--- 2 nodes left ---\n",
                                   "::: attempt a2 rc=1 :::\n",

@@ -297,6 +297,20 @@ TEST(OrderOfEnds, ARanksOwnMistakeExplainsThePeersThatWereToldLostBefore) {
   EXPECT_EQ(cause_of_dead(aborted + mistake), "python_exception");
   EXPECT_EQ(cause_of_dead(kLostPeer + head + "[rank0]: RuntimeError: x\n"), "peer_lost");
   EXPECT_EQ(cause_of_dead(kTimeout + mistake), "nccl_timeout");
+  const std::string shapes =
+      head + "[rank0]: RuntimeError: mat1 and mat2 shapes cannot be multiplied (577x8 and 4x4)\n";
+  EXPECT_EQ(cause_of_dead(kTimeout + shapes), "python_exception");
+}
+
+// Its workers are gone, whoever ended them.
+TEST(OrderOfEnds, WhoHandsBatchesOnEndsNoRun) {
+  const std::string thread =
+      "Exception in thread Thread-6 (_pin_memory_loop):\nTraceback (most recent call last):\n"
+      "  File \"/w/threading.py\", line 980, in _bootstrap_inner\n    self.run()\n"
+      "ConnectionResetError: [Errno 104] Connection reset by peer\n";
+  const std::string ended =
+      "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-05T03:03:03 ***\n";
+  EXPECT_EQ(cause_of_dead(kStep + thread + ended), "cancelled");
 }
 
 TEST(OrderOfEnds, WhatFollowsAGoodEndIsNoFailureUnlessSomebodyTellsOfOne) {

@@ -122,6 +122,7 @@ constexpr LabelledSet kSets[] = {
     {"issue_trackers", 100, 100, 90},
     {"rack_scale_recipes", 100, 100, 82},
     {"public_hubs", 95, 95, 87},
+    {"platform_teams", 100, 100, 85},
 };
 
 // As printed, with what stands before it: a stamp, a rank, a pod's name.
