@@ -72,27 +72,41 @@ void MaxtextReader::read_one(std::string_view text, std::uint64_t offset, bool i
       [&](std::string_view name, bool is_number) { unread.note(name == "seconds", is_number); });
   if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (is_profiler_line && !sample.step_time_s) add_extra_field(sample, kTimeIsHidden, 1);
-  if (!is_another_process(*step, ledger)) ledger.add(std::move(sample));
+  if (is_another_process(*step, ledger)) {
+    ledger.note_print(*step);
+  } else {
+    ledger.add(std::move(sample));
+  }
+}
+
+// Of the first steps nobody knows yet how many processes print them: where there are several, a few
+// may be late with one. A restart repeats it by all of them.
+bool MaxtextReader::may_be_late(const PrintedStep& recent) const {
+  if (recent.prints < processes_) return true;
+  const bool are_first_steps = recent_.size() < kRecentStepsMax;
+  const std::int64_t in_time = recent.prints - recent.late_prints;
+  return are_first_steps && processes_ > 1 && 2 * (recent.late_prints + 1) <= in_time;
 }
 
 // A restart repeats steps too, but goes on from there: where each step was printed once so far, one
-// that lies back begins the next segment.
+// that lies back begins the next segment. Labels tell more.
 bool MaxtextReader::is_another_process(std::int64_t step, const StepLedger& ledger) {
   const auto& newest = ledger.newest();
   if (!newest || step > newest->iteration) {
-    recent_.push_back({step, 1});
+    recent_.push_back({step, 1, 0});
     if (recent_.size() > kRecentStepsMax) recent_.pop_front();
     return false;
   }
   const auto known = std::find_if(recent_.begin(), recent_.end(),
                                   [&](const PrintedStep& recent) { return recent.step == step; });
   const bool is_newest = step == newest->iteration;
-  const bool is_late = known != recent_.end() && known->prints < processes_;
-  if (known != recent_.end() && (is_newest || is_late)) {
+  if (known != recent_.end() && (is_newest || may_be_late(*known))) {
     processes_ = std::max(processes_, ++known->prints);
+    if (!is_newest) ++known->late_prints;
     return true;
   }
-  recent_ = {{step, 1}};
+  if (ledger.is_late(step)) return true;
+  recent_ = {{step, 1, 0}};
   processes_ = 1;
   return false;
 }
@@ -102,6 +116,7 @@ void MaxtextReader::save(StateWriter& state) const {
   for (const PrintedStep& recent : recent_) {
     state.integer(recent.step);
     state.integer(recent.prints);
+    state.integer(recent.late_prints);
   }
   state.integer(processes_);
 }
@@ -111,6 +126,7 @@ void MaxtextReader::restore(StateReader& state) {
   for (PrintedStep& recent : recent_) {
     recent.step = state.integer();
     recent.prints = state.integer();
+    recent.late_prints = state.integer();
   }
   processes_ = std::min(state.integer(), kPrintsMax);
 }

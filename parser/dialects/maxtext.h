@@ -25,12 +25,15 @@ class MaxtextReader final : public DialectReader {
                 StepLedger& ledger);
   bool is_another_process(std::int64_t step, const StepLedger& ledger);
 
-  // The newest steps, and how often each was printed: slow processes print theirs after others
-  // went on.
+  // The newest steps, and how often each was printed, or was after others went on, as slow
+  // processes print theirs.
   struct PrintedStep {
     std::int64_t step = 0;
     std::int64_t prints = 0;
+    std::int64_t late_prints = 0;  // of those
   };
+  bool may_be_late(const PrintedStep& recent) const;
+
   std::deque<PrintedStep> recent_;
   std::int64_t processes_ = 1;  // the most prints of one step so far
 };

@@ -162,8 +162,12 @@ const StepSample& StepLedger::add(StepSample sample) {
   refuse_impossible_time(sample);
   const bool is_printed_again = newest_ && sample.iteration == newest_->iteration &&
                                 prints_the_same(sample, newest_as_added());
-  if (is_printed_again) return *newest_;
+  if (is_printed_again || is_late(sample.iteration)) {
+    processes_.note(sample.iteration);
+    return *newest_;
+  }
   if (!newest_ || sample.iteration <= newest_->iteration) begin_segment(sample);
+  processes_.note(sample.iteration);
   newest_as_added_.reset();
   StepSample as_printed = sample;
   if (marks_.put_on(sample)) newest_as_added_ = std::move(as_printed);
@@ -190,8 +194,14 @@ const StepSample& StepLedger::add(StepSample sample) {
   return *newest_;
 }
 
+bool StepLedger::is_late(std::int64_t iteration) const {
+  const bool is_of_next = newest_ && newest_start_offset_ > newest_->byte_offset;
+  return !is_of_next && processes_.is_late(iteration);
+}
+
 void StepLedger::begin_segment(const StepSample& sample) {
   nan_gradients_ = 0;
+  processes_.begin_anew();
   // What an attempt had begun when it died is not the next one's.
   if (newest_) marks_.forget_before(std::max(newest_->byte_offset, newest_start_offset_));
   SegmentFacts segment;
@@ -435,6 +445,7 @@ void StepLedger::save(StateWriter& state) const {
   state.unsigned_integer(script_offsets_.size());
   for (const std::uint64_t offset : script_offsets_) state.unsigned_integer(offset);
   marks_.save(state);
+  processes_.save(state);
 }
 
 void StepLedger::restore(StateReader& state) {
@@ -483,6 +494,7 @@ void StepLedger::restore(StateReader& state) {
   script_offsets_.resize(state.count(kEventsMax));
   for (std::uint64_t& offset : script_offsets_) offset = state.unsigned_integer();
   marks_.restore(state);
+  processes_.restore(state);
 }
 
 }  // namespace llmb::parser

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "parser/dialects/line_refusal.h"
+#include "parser/dialects/printing_processes.h"
 #include "parser/dialects/state_text.h"
 #include "parser/dialects/step_marks.h"
 #include "parser/log_facts.h"
@@ -20,8 +21,16 @@ class StepLedger {
  public:
   // A step as its line gives it; `sample.segment` is set here. An iteration that does not rise
   // begins a new segment, unless the sample equals the one before in all but its offset: the same
-  // line printed twice is one step. Returns the sample as it stands in the ledger.
+  // line printed twice is one step; or unless the line is of a process that only comes late.
+  // Returns the sample as it stands in the ledger, of a late process's the newest.
   const StepSample& add(StepSample sample);
+
+  // The line that is being read, with its label; `raw` lives until the next call.
+  void see_line(std::string_view raw) { processes_.see_line(raw); }
+  // By its label, the line is of a process that prints a step after others did. A reader that
+  // leaves such a step, or one more print of the newest, out of the ledger says so.
+  bool is_late(std::int64_t iteration) const;
+  void note_print(std::int64_t iteration) { processes_.note(iteration); }
 
   // The newest step again, with more fields. Nothing happens if it did not change.
   void amend_newest(StepSample sample);
@@ -100,6 +109,7 @@ class StepLedger {
   // The newest steps one after the other that count as NaN by their gradient norm alone.
   std::int64_t nan_gradients_ = 0;
   StepMarks marks_;
+  PrintingProcesses processes_;
   bool log_ends_within_ = false;  // no part of the state: with it reading is over
   std::int64_t step_count_ = 0;
   std::int64_t failures_kept_ = 0;

@@ -177,6 +177,7 @@ void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
   const UnreadValues unread = read_pairs(rest, sample);
   time_step(sample);
   if (is_another_rank(sample, ledger)) {
+    ledger.note_print(*step);
     complete_newest(sample, ledger);
     return;
   }
@@ -223,7 +224,7 @@ bool TorchtitanReader::is_another_rank(const StepSample& sample, const StepLedge
   // A restart repeats steps too, but later than all that was printed before it.
   const bool is_recent = std::find(recent_steps_.begin(), recent_steps_.end(), sample.iteration) !=
                          recent_steps_.end();
-  return is_recent && sample.logged_at <= newest_logged_at_;
+  return (is_recent && sample.logged_at <= newest_logged_at_) || ledger.is_late(sample.iteration);
 }
 
 // A rank of an earlier pipeline stage may have printed the step first.

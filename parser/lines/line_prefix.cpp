@@ -211,4 +211,16 @@ bool has_label_of_task(std::string_view raw) {
   return digits > 0 && raw.substr(blanks + digits, 2) == ": ";
 }
 
+std::string_view process_label(std::string_view raw) {
+  const auto stamp = [](std::string_view text) {
+    return std::max(stamp_length(text), level_and_stamp_length(text));
+  };
+  raw.remove_prefix(stamp(raw));
+  std::string_view rest = raw;
+  for (int i = 0; i < kPrefixesMax && stamp(rest) == 0; ++i) {
+    rest.remove_prefix(prefix_length(rest));
+  }
+  return raw.substr(0, raw.size() - rest.size());
+}
+
 }  // namespace llmb::parser

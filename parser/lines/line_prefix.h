@@ -29,4 +29,9 @@ std::size_t stamp_length(std::string_view line);
 // tasks. `raw`: the line before it was cleaned.
 bool has_label_of_task(std::string_view raw);
 
+// By which a line tells the process that printed it from others: all that without_collector_prefix
+// would take off, as it stands there, but for stamps before it. Ends before a stamp behind it.
+// Empty where there is none. `raw` as has_label_of_task's.
+std::string_view process_label(std::string_view raw);
+
 }  // namespace llmb::parser

@@ -29,7 +29,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-31";
+constexpr std::string_view kStateVersion = "llmb-log-reader-32";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -160,7 +160,9 @@ void LogReader::Impl::read_words(const Line& line) {
   // What follows of failures is told by the line's words, which stay as they are.
   const Record whole =
       ledger.log_ends_within() ? Record{unended.whole_part(record.text), record.offset} : record;
+  ledger.see_line(line.bytes);
   offer(whole, record.text);
+  ledger.see_line({});
   if (aftermath.wants_every_line() && ledger.step_count() != steps_before) {
     aftermath.end();
     filter.hand_on_every_line(wants_every_line());
