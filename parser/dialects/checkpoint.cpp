@@ -16,12 +16,16 @@ enum class Form {
   iteration_next,  // the iteration follows the literal
   iteration_at,    // the iteration follows the line's last "at iteration "
   timer,           // "save-checkpoint ....: (24567.21, 24567.33)", in ms
+  path,            // the iteration is in the path behind the literal, if anywhere
+  words,           // no number
+  seconds,         // "Finished … in 5.53 seconds.", in older versions "…)in 5.53"
 };
 
 struct Sign {
   std::string_view literal;
   Kind kind;
   Form form;
+  bool is_of_next_step = false;  // see StepLedger::add_checkpoint
 };
 constexpr std::array kCheckpointSigns = {
     Sign{"Global Checkpoint Save", Kind::save, Form::nemo_fields},
@@ -33,6 +37,20 @@ constexpr std::array kCheckpointSigns = {
     Sign{"successfully loaded checkpoint from ", Kind::load, Form::iteration_at},
     Sign{"save-checkpoint .", Kind::save, Form::timer},
     Sign{"load-checkpoint .", Kind::load, Form::timer},
+    // torchtitan, where every rank may say so; the last one's words are others.
+    Sign{"Saving the checkpoint (or staging", Kind::save_begun, Form::words},
+    Sign{"Finished saving the checkpoint (or staging", Kind::save, Form::seconds},
+    Sign{" at last step, step ", Kind::save_begun, Form::iteration_next},
+    // MaxText prints a step's line while the next one is under way.
+    Sign{"asynchronous checkpoint save for step ", Kind::save_begun, Form::iteration_next, true},
+    Sign{"aved a checkpoint at step ", Kind::save, Form::iteration_next, true},
+    // Hugging Face Trainer; DeepSpeed's engine, and its files of one save, which may be hundreds.
+    Sign{"Saving model checkpoint to ", Kind::save_begun, Form::path},
+    Sign{"Saving model checkpoint: ", Kind::save_begun, Form::path},
+    Sign{"[Torch] Saving ", Kind::save_begun, Form::path},
+    Sign{"]: Saving checkpoint at ", Kind::save_begun, Form::path},               // nanotron
+    Sign{"Saving checkpoint to ", Kind::save_begun, Form::path},                  // Automodel
+    Sign{"Saving checkpoint for step ", Kind::save_begun, Form::iteration_next},  // NeMo-RL
 };
 
 constexpr std::array kLiterals = [] {
@@ -103,12 +121,34 @@ bool read_timer(std::string_view text, CheckpointEvent& event) {
   return true;
 }
 
+// "ckpt/global_step30/mp_rank_00_model_states.pt...", "out/checkpoint-30", "x/epoch_0_step_30",
+// "checkpoints/30".
+std::optional<std::int64_t> iteration_of_path(std::string_view path) {
+  path = trimmed(path.substr(0, path.find(' ')), ".'\"");
+  for (const std::string_view name : {"global_step", "checkpoint-", "step_", "step-"}) {
+    if (const auto iteration = integer_after(path, name)) return iteration;
+  }
+  std::string_view last = path.substr(path.rfind('/') + 1);
+  const auto iteration = take_iteration(last);
+  return last.empty() ? iteration : std::nullopt;
+}
+
 bool read_form(const Sign& sign, std::string_view text, CheckpointEvent& event) {
   switch (sign.form) {
     case Form::nemo_fields:
       return read_nemo_fields(text, event);
     case Form::timer:
       return read_timer(text, event);
+    case Form::path:
+      event.iteration = iteration_of_path(text.substr(sign.literal.size()));
+      return true;
+    case Form::words:
+      return true;
+    case Form::seconds:
+      if (const std::size_t at = text.find("in ", text.find(')')); at != std::string_view::npos) {
+        event.duration_s = seconds(leading_number(text.substr(at + 3)));
+      }
+      return true;
     case Form::iteration_at:
       event.iteration = integer_after(text, "at iteration ");
       break;
@@ -125,7 +165,7 @@ std::span<const std::string_view> checkpoint_literals() {
   return kLiterals;
 }
 
-std::optional<CheckpointEvent> read_checkpoint(const Record& record, SignIndex::Signs signs) {
+std::optional<PrintedCheckpoint> read_checkpoint(const Record& record, SignIndex::Signs signs) {
   for (const std::size_t i : signs) {
     const Sign& sign = kCheckpointSigns[i];
     const std::size_t at = record.text.find(sign.literal);
@@ -139,7 +179,7 @@ std::optional<CheckpointEvent> read_checkpoint(const Record& record, SignIndex::
     if (is_async_end && record.text.find("finalized", at) == std::string_view::npos) {
       event.kind = Kind::save_begun;
     }
-    return event;
+    return PrintedCheckpoint{std::move(event), sign.is_of_next_step};
   }
   return std::nullopt;
 }

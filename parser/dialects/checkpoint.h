@@ -1,4 +1,4 @@
-// Lines that tell of a checkpoint, as NeMo, Megatron-LM and Megatron-Bridge print them.
+// Lines that tell of a checkpoint, as the programs print them.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,13 @@ namespace llmb::parser {
 // Lines that hold none of these tell of no checkpoint.
 std::span<const std::string_view> checkpoint_literals();
 
+struct PrintedCheckpoint {
+  CheckpointEvent event;
+  // See StepLedger::add_checkpoint.
+  bool is_of_next_step = false;
+};
+
 // `signs`: of checkpoint_literals() those to try, which are all that the line holds.
-std::optional<CheckpointEvent> read_checkpoint(const Record& record, SignIndex::Signs signs);
+std::optional<PrintedCheckpoint> read_checkpoint(const Record& record, SignIndex::Signs signs);
 
 }  // namespace llmb::parser

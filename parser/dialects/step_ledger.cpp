@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "parser/dialects/checkpoint_list.h"
 #include "parser/dialects/event_bearing.h"
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/line_weight.h"
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::size_t kEventsMax = 24;
 constexpr std::size_t kStatedMax = 32;
-constexpr std::size_t kFirstCheckpointsKept = 16;
 // How far back an amended sample looks for its earlier self among those not yet taken.
 constexpr std::size_t kReplaceReach = 64;
 
@@ -99,16 +99,6 @@ bool is_first_of_its_kind(const std::vector<LogEvent>& events, std::size_t index
                       [&](const LogEvent& other) { return other.kind == events[index].kind; });
 }
 
-bool is_told_again(const CheckpointEvent& before, const CheckpointEvent& event) {
-  if (before.kind != event.kind) return false;
-  if (event.kind == CheckpointEvent::Kind::save_finished && before.iteration && event.iteration) {
-    // NeMo says "from iteration 24", and then of the same save "for step 25 … finalized".
-    return *event.iteration == *before.iteration || *event.iteration == *before.iteration + 1;
-  }
-  return before.iteration == event.iteration && before.rank && event.rank &&
-         *before.rank != *event.rank;
-}
-
 // At the cap the oldest that steps came after gives way, but for the first of each kind. False
 // where there is none: the many lines of one teardown do not drive out the ones before them.
 bool forget_one(std::vector<LogEvent>& events, std::int64_t step_count) {
@@ -118,42 +108,6 @@ bool forget_one(std::vector<LogEvent>& events, std::int64_t step_count) {
     return true;
   }
   return false;
-}
-
-// Between the first ones and the newest.
-void forget_old(std::vector<CheckpointEvent>& checkpoints) {
-  if (checkpoints.size() <= kCheckpointsMax) return;
-  const auto first = checkpoints.begin() + static_cast<std::ptrdiff_t>(kFirstCheckpointsKept);
-  const std::size_t excess = checkpoints.size() - kCheckpointsMax;
-  checkpoints.erase(first, first + static_cast<std::ptrdiff_t>(excess));
-}
-
-void save_checkpoints(StateWriter& state, const LogFacts& facts) {
-  std::vector<CheckpointEvent> checkpoints = facts.checkpoints;
-  forget_old(checkpoints);
-  state.integer(facts.checkpoint_count);
-  state.unsigned_integer(checkpoints.size());
-  for (const CheckpointEvent& event : checkpoints) {
-    state.text(checkpoint_kind_name(event.kind));
-    state.optional_integer(event.iteration);
-    state.optional_number(event.duration_s);
-    state.optional_integer(event.rank);
-    state.unsigned_integer(event.offset);
-  }
-}
-
-void restore_checkpoints(StateReader& state, LogFacts& facts) {
-  facts.checkpoint_count = state.integer();
-  facts.checkpoints.resize(state.count(kCheckpointsMax));
-  for (CheckpointEvent& event : facts.checkpoints) {
-    const auto kind = checkpoint_kind_from_name(state.text());
-    if (!kind) state.fail();
-    event.kind = kind.value_or(CheckpointEvent::Kind::save);
-    event.iteration = state.optional_integer();
-    event.duration_s = state.optional_number();
-    event.rank = state.optional_integer();
-    event.offset = state.unsigned_integer();
-  }
 }
 
 }  // namespace
@@ -362,24 +316,15 @@ const LogEvent* StepLedger::failure_at(std::uint64_t offset) const {
   return found == facts_.events.rend() ? nullptr : &*found;
 }
 
-void StepLedger::add_checkpoint(const CheckpointEvent& event) {
-  std::vector<CheckpointEvent>& all = facts_.checkpoints;
-  if (!all.empty() && is_told_again(all.back(), event)) {
-    if (event.duration_s > all.back().duration_s) {
-      all.back().duration_s = event.duration_s;
-      all.back().rank = event.rank;
-    }
-    return;
-  }
-  if (event.kind != CheckpointEvent::Kind::load) marks_.see_checkpoint(event.offset);
-  ++facts_.checkpoint_count;
-  // A log may tell of one in every tenth line: they are forgotten by the hundred.
-  if (all.size() == 2 * kCheckpointsMax) forget_old(all);
-  all.push_back(event);
+void StepLedger::add_checkpoint(const CheckpointEvent& event, bool is_of_next_step) {
+  const std::uint64_t newest_step = newest_ ? newest_->byte_offset : 0;
+  if (!add_to_checkpoints(facts_, event, newest_step)) return;
+  if (event.kind == CheckpointEvent::Kind::load) return;
+  marks_.see_checkpoint(event.offset, is_of_next_step ? event.iteration : std::nullopt);
 }
 
 LogFacts& StepLedger::facts() {
-  forget_old(facts_.checkpoints);
+  forget_old_checkpoints(facts_);
   return facts_;
 }
 

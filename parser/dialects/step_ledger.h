@@ -63,7 +63,9 @@ class StepLedger {
   // The failure whose line begins at `offset`; null where none is kept of it.
   const LogEvent* failure_at(std::uint64_t offset) const;
   // Lines that say the same of one save, in other words or by other ranks, are one event.
-  void add_checkpoint(const CheckpointEvent& event);
+  // `is_of_next_step`: the save is in the time of the step behind its iteration, whichever step's
+  // line comes next; else in that of the latter.
+  void add_checkpoint(const CheckpointEvent& event, bool is_of_next_step = false);
   // Between two steps: the next one whose line begins behind `offset` is marked, see StepMarks.
   void see_interruption(InterruptionSign sign, std::uint64_t offset) { marks_.see(sign, offset); }
   // Nothing happens where the key was stated before.

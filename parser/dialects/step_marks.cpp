@@ -60,7 +60,9 @@ bool StepMarks::put_on(StepSample& sample) {
     mark(name);
     offset.reset();
   };
-  mark_once(checkpoint_, kAfterCheckpoint);
+  if (!checkpoint_after_ || sample.iteration > *checkpoint_after_) {
+    mark_once(checkpoint_, kAfterCheckpoint);
+  }
   mark_once(evaluation_, kAfterEvaluation);
   if (is_behind(profile_begun_)) {
     mark(kIsProfiled);
@@ -84,6 +86,7 @@ void StepMarks::keep(const StepSample& before, StepSample& after) {
 
 void StepMarks::save(StateWriter& state) const {
   save_offset(state, checkpoint_);
+  state.optional_integer(checkpoint_after_);
   save_offset(state, evaluation_);
   save_offset(state, profile_);
   save_offset(state, profile_begun_);
@@ -91,6 +94,7 @@ void StepMarks::save(StateWriter& state) const {
 
 void StepMarks::restore(StateReader& state) {
   checkpoint_ = restore_offset(state);
+  checkpoint_after_ = state.optional_integer();
   evaluation_ = restore_offset(state);
   profile_ = restore_offset(state);
   profile_begun_ = restore_offset(state);

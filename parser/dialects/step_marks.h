@@ -23,7 +23,12 @@ enum class InterruptionSign {
 class StepMarks {
  public:
   void see(InterruptionSign sign, std::uint64_t offset);
-  void see_checkpoint(std::uint64_t offset) { checkpoint_ = offset; }
+  // `after`: the save is in the time of the first step behind that iteration, where a step's line
+  // may come after the lines of what the step that follows began with (MaxText).
+  void see_checkpoint(std::uint64_t offset, std::optional<std::int64_t> after = std::nullopt) {
+    checkpoint_ = offset;
+    checkpoint_after_ = after;
+  }
 
   // True where the sample got a mark. Of a line that begins before what was seen nothing is marked.
   bool put_on(StepSample& sample);
@@ -40,6 +45,7 @@ class StepMarks {
  private:
   // Where the lines begin that no step has followed yet.
   std::optional<std::uint64_t> checkpoint_;
+  std::optional<std::int64_t> checkpoint_after_;
   std::optional<std::uint64_t> evaluation_;
   std::optional<std::uint64_t> profile_;
   std::optional<std::uint64_t> profile_begun_;  // and not ended

@@ -29,7 +29,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-32";
+constexpr std::string_view kStateVersion = "llmb-log-reader-33";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -170,8 +170,8 @@ void LogReader::Impl::read_words(const Line& line) {
   read_failures(record, line.bytes);
   if (has_signs(wanted.of_checkpoints())) {
     if (const auto checkpoint = read_checkpoint(whole, signs)) {
-      ledger.add_checkpoint(*checkpoint);
-      if (checkpoint->kind == CheckpointEvent::Kind::load)
+      ledger.add_checkpoint(checkpoint->event, checkpoint->is_of_next_step);
+      if (checkpoint->event.kind == CheckpointEvent::Kind::load)
         ledger.add_event(failure_of_line(record, line.bytes, kStarted));
     }
   }

@@ -50,6 +50,69 @@ TEST(Checkpoint, OfMegatronBeginsAndFinishes) {
   EXPECT_DOUBLE_EQ(*found[4].duration_s, 2.0005);
 }
 
+// By the words of each program, one save.
+TEST(Checkpoint, OfOtherProgramsIsRead) {
+  struct Case {
+    std::string line;
+    Kind kind;
+    std::optional<std::int64_t> iteration;
+  };
+  const std::vector<Case> cases = {
+      {"[titan] 2026-03-04 00:45:30,500 - root - INFO - Saving the checkpoint (or staging if async "
+       "is enabled).",
+       Kind::save_begun, std::nullopt},
+      {"[rank0]:2025-04-01 00:25:59,616 - root - INFO - Saving a full checkpoint at last step, "
+       "step 644.",
+       Kind::save_begun, 644},
+      {"Started an asynchronous checkpoint save for step 30", Kind::save_begun, 30},
+      {"INFO:absl:Saved a checkpoint at step 30.", Kind::save, 30},
+      {"I0201 02:44:30.000121 133100 checkpointing.py:330] saved a checkpoint at step 30",
+       Kind::save, 30},
+      {"Saving model checkpoint to out/checkpoint-30", Kind::save_begun, 30},
+      {"[INFO|trainer.py:3503] 2024-10-22 20:11:28,124 >> Saving model checkpoint to out",
+       Kind::save_begun, std::nullopt},
+      {"[2023-08-02 00:41:17,939] [INFO] [logging.py:96:log_dist] [Rank 0] Saving model "
+       "checkpoint: x.2023.8.1/global_step10/mp_rank_00_model_states.pt",
+       Kind::save_begun, 10},
+      {"[2023-08-15 07:22:31,774] [INFO] [torch_checkpoint_engine.py:21:save] [Torch] Saving "
+       "./tmp/global_step2500/layer_14-model_01-model_states.pt...",
+       Kind::save_begun, 2500},
+      {"11/01/2024 14:27:48 [INFO|DP=0|PP=0|TP=0|lrdn0434]: Saving checkpoint at "
+       "/scratch/ckpt/17500",
+       Kind::save_begun, 17500},
+      {"Saving checkpoint to /x/epoch_0_step_30", Kind::save_begun, 30},
+      {"Saving checkpoint for step 30...", Kind::save_begun, 30},
+  };
+  for (const Case& one : cases) {
+    // By two processes.
+    const auto found = checkpoints(one.line + "\n" + one.line + "\n");
+    ASSERT_EQ(found.size(), 1U) << one.line;
+    EXPECT_EQ(found[0].kind, one.kind) << one.line;
+    EXPECT_EQ(found[0].iteration, one.iteration) << one.line;
+  }
+}
+
+TEST(Checkpoint, OfTorchtitanHasTheDurationOfItsSlowestRank) {
+  const auto found = checkpoints(
+      "root - INFO - Finished saving the checkpoint (or staging if async is enabled) in 1.23 "
+      "seconds.\n"
+      "root - INFO - Finished saving the checkpoint (or staging if async is enabled)in 5.53 "
+      "seconds.\n");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, Kind::save);
+  EXPECT_EQ(found[0].duration_s, 5.53);
+}
+
+// Another process of the attempt says so after the next step; another attempt saves it again.
+TEST(Checkpoint, OfOneAttemptIsOneWhereAnotherProcessIsLate) {
+  const auto step = [](int iteration) {
+    return "completed step: " + std::to_string(iteration) + ", seconds: 5.1, loss: 11.3\n";
+  };
+  const std::string save = "Started an asynchronous checkpoint save for step 3\n";
+  EXPECT_EQ(checkpoints(step(2) + save + step(3) + save + step(4)).size(), 1U);
+  EXPECT_EQ(checkpoints(step(2) + save + step(3) + step(1) + step(2) + save).size(), 2U);
+}
+
 TEST(Checkpoint, IsNotSeenInBrokenLines) {
   for (const char* line :
        {"Global Checkpoint Save : Rank: 0 : Iteration: 5", "save-checkpoint ....: (x, 3)",

@@ -41,6 +41,22 @@ TEST(StepMarks, AreOnTheStepThatFollows) {
                                         ElementsAre(kEvaluation), IsEmpty()));
 }
 
+// MaxText prints a step's line while the next is under way: the save of step 3 lies in step 4.
+TEST(StepMarks, OfMaxtextsSavesAreOnTheStepBehindTheirs) {
+  const auto step = [](int iteration) {
+    return fmt::format("completed step: {}, seconds: 5.1, loss: 11.3\n", iteration);
+  };
+  for (const std::string save : {"Started an asynchronous checkpoint save for step 3\n",
+                                 "Saved a checkpoint at step 3.\n"}) {
+    for (const int printed_before : {2, 3}) {
+      std::string log;
+      for (int i = 2; i < 6; ++i) log += step(i) + (i == printed_before ? save : "");
+      EXPECT_THAT(touched(parse_log(log)),
+                  ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(kCheckpoint), IsEmpty()));
+    }
+  }
+}
+
 TEST(StepMarks, OfALoadAreNone) {
   const ParsedLog log = parse_log(
       "Global Checkpoint Load : Rank : 0 : Start time : 1.0s : Time spent in load_checkpoint: "
