@@ -105,6 +105,44 @@ TEST(AutomodelLine, BecomesOneSampleWithoutATime) {
                           Pair("num_label_tokens", 8192)));
 }
 
+TEST(AutomodelLine, OfItsBenchmarkHasATimeInTheNextOne) {
+  const auto step = [](int iteration, const std::string& seconds) {
+    const std::string line =
+        "2026-03-16 03:15:19 | INFO | __main__ | Rank 0 | Iteration " + std::to_string(iteration);
+    const std::string tokens =
+        line + " | num_label_tokens=8192 | Max Memory Allocated: 20.50 GB | loss=2.1034\n";
+    return line + "\n" + tokens + tokens +
+           "2026-03-16 03:15:20 | INFO | __main__ | Max iter time: " + seconds +
+           " seconds\n2026-03-16 03:15:20 | INFO | __main__ | MFU: 41.250000%\n";
+  };
+  const ParsedLog log = parse_log(
+      "MFU: 3.0%\n" + step(0, "9.125000") + step(1, "2.654321") +
+      "2026-03-16 03:15:21 | INFO | __main__ | Average MFU: 40.000000% (all 2 iterations)\n");
+  EXPECT_EQ(log.facts.dialect, Dialect::automodel);
+  EXPECT_EQ(log.facts.segments.size(), 1U);
+  ASSERT_EQ(log.samples.size(), 2U);
+  EXPECT_EQ(log.samples[0].step_time_s, 9.125);
+  const StepSample& sample = log.samples[1];
+  EXPECT_EQ(sample.iteration, 1);
+  EXPECT_EQ(sample.step_time_s, 2.654321);
+  EXPECT_NEAR(sample.step_time_resolution_s, 5e-7, 1e-12);
+  EXPECT_EQ(sample.loss, 2.1034);
+  EXPECT_EQ(sample.memory_bytes_max, 20.5 * 1024 * 1024 * 1024);
+  EXPECT_THAT(sample.extra_fields,
+              ElementsAre(Pair("num_label_tokens", 8192), Pair("mfu", 0.4125)));
+  EXPECT_EQ(log.facts.lines_not_understood, 0);
+}
+
+TEST(AutomodelLine, OfItsBenchmarkThatCannotBeReadIsCounted) {
+  EXPECT_EQ(parse_log("Rank 0 | Iteration x | num_label_tokens=8 | loss=2.1\n")
+                .facts.lines_not_understood,
+            1);
+  EXPECT_EQ(parse_log("Rank 0 | Iteration 1 | num_label_tokens=8 | loss=2.1\n"
+                      "Max iter time: soon\n")
+                .facts.lines_not_understood,
+            1);
+}
+
 TEST(NanotronLine, BecomesOneSample) {
   const ParsedLog log = parse_log(
       "12/21 01:39:51 [INFO|DP=0|TP=0|node]: iteration: 211364 / 1500000 | consumed_tokens: 480B | "
