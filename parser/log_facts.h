@@ -29,6 +29,9 @@ struct LogEvent {
   bool operator==(const LogEvent&) const = default;
 };
 
+// The cause of a finish marker: MLPerf's benchmark ended by itself, and short of its target.
+inline constexpr std::string_view kRunAborted = "run_aborted";
+
 // One pass over the iterations: a new one begins when an iteration does not follow the last.
 struct SegmentFacts {
   std::int64_t first_iteration = 0;

@@ -17,6 +17,7 @@ constexpr std::array kSignsOfRuns = {
     FailureSign{"training_done", kFinish, "after training is done", ""},
     FailureSign{"training_done", kFinish, "{'train_runtime': ", ""},
     FailureSign{"training_done", kFinish, "\"run_stop\"", R"(:::MLLOG.*"status": *"success")"},
+    FailureSign{kRunAborted, kFinish, "\"run_stop\"", R"(:::MLLOG.*"status": *"aborted")"},
     FailureSign{"exit_at_iteration", kFinish, "exiting program at iteration", ""},
     FailureSign{"max_steps_reached", kFinish, "`Trainer.fit` stopped: `max_steps=", ""},
     FailureSign{"trainer_stopped", kFinish, "`Trainer.fit` stopped:", ""},

@@ -208,6 +208,9 @@ std::string complete_reason(const StatusEvidence& evidence) {
     text += "the log ends at " + reached(evidence) + " without saying how many were meant";
   }
   text += what_values_are(evidence);
+  if (evidence.finish_marker != nullptr && evidence.finish_marker->cause == kRunAborted) {
+    text += fmt::format("; {}", kRunWasAborted);
+  }
   if (evidence.ending_failure != nullptr) {
     text += fmt::format("; the failure after it ({}) came when the data was complete",
                         quoted(*evidence.ending_failure));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "parser/foundation/instant.h"
 #include "parser/log_facts.h"
@@ -52,6 +53,10 @@ struct StatusEvidence {
     return declared_last_iteration && segment.last_iteration >= *declared_last_iteration;
   }
 };
+
+// In the reason of a complete run, and in a table's row: its steps are as good as any.
+inline constexpr std::string_view kRunWasAborted =
+    "MLPerf says that the run was aborted, short of its target";
 
 // 10 for a log that prints iterations 10, 20, 30 … (and 1, which some print always); 1 where every
 // one is printed, or where the gaps follow no rule.

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "parser/statistics/run_marks.h"
+#include "parser/statistics/status_reason.h"
 #include "parser/statistics/unknown_profile.h"
 #include "server/report/refused_lines.h"
 #include "server/report/report.h"
@@ -59,7 +60,11 @@ std::string reason_of(const ReportedRun& run) {
   };
   add(marks_text(run));
   if (!is_complete || !has_sentence) add(interruptions_of(summary));
-  if (!has_sentence) add(std::string(parser::unknown_profile_words(summary)));
+  if (has_sentence) return text;
+  if (summary.status_reason.find(parser::kRunWasAborted) != std::string::npos) {
+    add(std::string(parser::kRunWasAborted));
+  }
+  add(std::string(parser::unknown_profile_words(summary)));
   return text;
 }
 

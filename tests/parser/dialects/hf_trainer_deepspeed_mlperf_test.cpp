@@ -195,13 +195,17 @@ TEST(MlperfLine, GivesWayToTheSubmissionsOwnStepLines) {
   EXPECT_EQ(log.samples.size(), 1U);
 }
 
-TEST(MlperfLine, ThatTheRunStoppedWellIsItsEnd) {
-  const auto events = [](std::string_view status) {
-    return parse_log(mlperf("run_stop", "null", fmt::format(R"("status": "{}")", status)))
-        .facts.events.size();
+TEST(MlperfLine, ThatTheRunStoppedIsItsEnd) {
+  const auto cause = [](std::string_view status) {
+    const auto events =
+        parse_log(mlperf("run_stop", "null", fmt::format(R"("status": "{}")", status)))
+            .facts.events;
+    const bool is_end = events.size() == 1 && events[0].kind == LogEvent::Kind::finish_marker;
+    return is_end ? events[0].cause : std::string();
   };
-  EXPECT_EQ(events("success"), 1U);
-  EXPECT_EQ(events("aborted"), 0U);
+  EXPECT_EQ(cause("success"), "training_done");
+  EXPECT_EQ(cause("aborted"), kRunAborted);
+  EXPECT_EQ(cause("unknown"), "");
 }
 
 }  // namespace

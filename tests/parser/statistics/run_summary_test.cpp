@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "parser/statistics/status_reason.h"
 #include "tests/parser/statistics/log_builder.h"
 
 namespace llmb::parser {
@@ -93,6 +94,15 @@ TEST(RunSummary, IsCompleteWithTheWholeWindowAndTheLastIteration) {
   EXPECT_DOUBLE_EQ(summary.step_time_s->mean, 2.5);
   ASSERT_TRUE(summary.tflops_per_gpu);
   EXPECT_EQ(summary.tflops_per_gpu->count, 34);
+}
+
+TEST(RunSummary, SaysOfACompleteRunThatItEndedShortOfItsTarget) {
+  LogBuilder log = LogBuilder().run(0, 49).finish();
+  EXPECT_THAT(log.summarize().status_reason, Not(HasSubstr("aborted")));
+  log.facts.events.back().cause = kRunAborted;
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_THAT(summary.status_reason, HasSubstr(kRunWasAborted));
 }
 
 // Of a document that makes its results of the last step: the window is then the newest one's.
