@@ -29,9 +29,14 @@ double extra_field(const StepSample& sample, std::string_view name) {
   return 0;
 }
 
-// As the programs print it: torchtitan, Automodel, verl, NeMo-RL and nanotron; MaxText; NeMo.
-constexpr std::array<std::string_view, 3> kTokenRates = {"tps", "Tokens/s/device",
-                                                         "tokens_per_sec_per_gpu"};
+// As the programs print it: torchtitan, Automodel, verl, NeMo-RL and nanotron; MaxText; NeMo; AMD's
+// Primus, by two names in one log; other forks of Megatron.
+constexpr std::array<std::string_view, 6> kTokenRates = {"tps",
+                                                         "Tokens/s/device",
+                                                         "tokens_per_sec_per_gpu",
+                                                         "tokens per GPU (tokens/s/GPU)",
+                                                         "tokens/s/GPU inst/harmonic mean",
+                                                         "tokens/sec/gpu"};
 
 // Megatron's, with --log-energy: joules of a step and GPU, the mean of its interval.
 constexpr std::string_view kEnergyPerGpu = "energy per GPU (J/iter/GPU)";

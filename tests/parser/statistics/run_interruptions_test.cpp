@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "parser/reader/log_reader.h"
 #include "parser/statistics/run_summary.h"
 
 namespace llmb::parser {
@@ -164,6 +165,25 @@ TEST(PrintedTokenRates, HaveAMean) {
   EXPECT_EQ(summary.printed_tokens_per_s_per_gpu, 1000.5);
   EXPECT_FALSE(summary.step_time_s);
   EXPECT_FALSE(fifty_steps().summarize().printed_tokens_per_s_per_gpu);
+}
+
+// AMD's Primus prints its first steps by the first name, and both a step's rate and a mean.
+TEST(PrintedTokenRates, AreThoseOfPrimusToo) {
+  std::string text;
+  for (int step = 1; step <= 50; ++step) {
+    const std::string name =
+        step < 40 ? "tokens per GPU (tokens/s/GPU): " : "tokens/s/GPU inst/harmonic mean: ";
+    text += " iteration " + std::to_string(step) +
+            "/ 50 | consumed samples: 64 | elapsed time per iteration (ms): 654.5/735.1 | "
+            "throughput per GPU (TFLOP/s/GPU): 1290.3/1162.8 | " +
+            name + (step % 2 == 0 ? "1000.0" : "1001.0") + (step < 3 ? "" : "/990.5") +
+            " | lm loss: 1.1E+01 | number of skipped iterations:   0 | number of nan iterations:   "
+            "0 |\n";
+  }
+  const ParsedLog log = parse_log(text);
+  const RunSummary summary = summarize_run(log.samples, log.facts, {35, 44}, false);
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_EQ(summary.printed_tokens_per_s_per_gpu, 1000.5);
 }
 
 TEST(PrintedEnergies, HaveAMean) {
