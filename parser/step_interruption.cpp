@@ -80,7 +80,8 @@ std::string interruption_text(const StepSample& sample) {
 
 bool is_step_mark(std::string_view extra_field) {
   return extra_field == kAfterCheckpoint || extra_field == kAfterEvaluation ||
-         extra_field == kIsProfiled || extra_field == kTimeIsHidden;
+         extra_field == kIsProfiled || extra_field == kTimeIsHidden ||
+         extra_field == kTimeIsFromRate;
 }
 
 }  // namespace llmb::parser

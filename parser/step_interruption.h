@@ -30,8 +30,8 @@ inline constexpr std::string_view kAfterCheckpoint = "after_checkpoint";
 inline constexpr std::string_view kAfterEvaluation = "after_evaluation";
 inline constexpr std::string_view kIsProfiled = "is_profiled";
 
-// Of an extra field that is no field of the line: one of these, or kTimeIsHidden. Who is shown the
-// interruptions needs none of them.
+// Of an extra field that is no field of the line: one of these, kTimeIsHidden or kTimeIsFromRate.
+// Who is shown the interruptions, and the source of the times, needs none of them.
 bool is_step_mark(std::string_view extra_field);
 
 }  // namespace llmb::parser

@@ -15,6 +15,10 @@ namespace llmb::parser {
 // profiler starts or stops).
 inline constexpr std::string_view kTimeIsHidden = "time_is_hidden";
 
+// An extra field of 1: the step's time is computed from a rate that its line prints (torchtitan,
+// and some lines of DeepSpeed and MLPerf).
+inline constexpr std::string_view kTimeIsFromRate = "time_is_from_rate";
+
 struct StepSample {
   // Which pass over the iterations this is: 0, then one more for every restart inside one log.
   std::int32_t segment = 0;

@@ -82,7 +82,7 @@ void DeepspeedReader::read_rates(const Record& record, StepLedger& ledger) {
   sample.memory_bytes_max = bytes_after(text, " MaxMemAllocated=", unread);
   if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (train_batch_size_ && rate->value > 0) {
-    sample.step_time_s = static_cast<double>(*train_batch_size_) / rate->value;
+    set_time_from_rate(sample, static_cast<double>(*train_batch_size_) / rate->value);
     sample.global_batch_size = train_batch_size_;
   }
   add_extra_field(sample, "samples_per_s", rate->value);
@@ -136,8 +136,7 @@ void DeepspeedReader::add(StepSample sample, StepLedger& ledger) {
   StepSample both = *newest;
   // A mean over the interval says more than its last step.
   if (!both.step_time_s || (sample.loss && !both.loss)) {
-    both.step_time_s = sample.step_time_s;
-    both.step_time_resolution_s = sample.step_time_resolution_s;
+    set_printed_time(both, std::nullopt, 0);  // filled in below, with its source
   }
   fill_missing(both, sample);
   steps_.amend_newest(std::move(both), ledger);

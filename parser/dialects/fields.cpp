@@ -155,6 +155,18 @@ void add_extra_field(StepSample& sample, std::string_view name, double value) {
   sample.extra_fields.emplace_back(name.substr(0, kNameBytesMax), value);
 }
 
+void set_time_from_rate(StepSample& sample, double step_time_s) {
+  sample.step_time_s = step_time_s;
+  add_extra_field(sample, kTimeIsFromRate, 1);
+}
+
+void set_printed_time(StepSample& sample, std::optional<double> step_time_s, double resolution_s) {
+  sample.step_time_s = step_time_s;
+  sample.step_time_resolution_s = resolution_s;
+  std::erase_if(sample.extra_fields,
+                [](const auto& field) { return field.first == kTimeIsFromRate; });
+}
+
 std::string_view read_fields(std::string_view text, const FieldSyntax& syntax,
                              const OnField& on_field, const OnBadField& on_bad) {
   while (!text.empty()) {

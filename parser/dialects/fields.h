@@ -77,6 +77,10 @@ std::optional<double> known_tflops(double value);
 // line cannot grow without bound.
 void add_extra_field(StepSample& sample, std::string_view name, double value);
 
+// The step's time follows from a printed rate: as kTimeIsFromRate says; or it is printed after all.
+void set_time_from_rate(StepSample& sample, double step_time_s);
+void set_printed_time(StepSample& sample, std::optional<double> step_time_s, double resolution_s);
+
 // Fields of `text` between `separator`s, each "name<value_separator>value". Calls on_field(name,
 // number) for those with a numeric value; on_bad(name, is_number) for the others, which are foreign
 // numbers or text. Stops after a value that other text is glued to. Returns what was not looked at.

@@ -126,9 +126,9 @@ void MlperfReader::read_statistics(std::string_view text, std::uint64_t offset,
   sample.iteration = *step;
   sample.logged_at = instant_of(text);
   sample.global_batch_size = global_batch_size_;
-  if (time) sample.step_time_s = time;
+  if (time) set_printed_time(sample, time, 0);
   if (!sample.step_time_s && rate && *rate > 0 && global_batch_size_) {
-    sample.step_time_s = static_cast<double>(*global_batch_size_) / *rate;
+    set_time_from_rate(sample, static_cast<double>(*global_batch_size_) / *rate);
   }
   if (loss) sample.loss = loss;
   if (learning_rate) sample.learning_rate = learning_rate;

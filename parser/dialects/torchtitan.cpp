@@ -213,8 +213,9 @@ void TorchtitanReader::time_step(StepSample& sample) const {
     return;
   }
   const double of_a_gpu = static_cast<double>(*tokens_per_step_) / static_cast<double>(*gpu_count_);
-  sample.step_time_s = of_a_gpu / tps->second;
-  sample.step_time_resolution_s = *sample.step_time_s * 0.5 / tps->second;  // printed as a whole
+  const double rate = tps->second;
+  set_time_from_rate(sample, of_a_gpu / rate);
+  sample.step_time_resolution_s = *sample.step_time_s * 0.5 / rate;  // printed as a whole
 }
 
 bool TorchtitanReader::is_another_rank(const StepSample& sample, const StepLedger& ledger) const {

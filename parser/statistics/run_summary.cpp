@@ -1,5 +1,7 @@
 #include "parser/statistics/run_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -395,6 +397,9 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
     evidence.silent_since = silence->since;
   }
   decide(evidence, has_step_times, may_still_grow, summary);
+  if (summary.step_time_s && evidence.coverage.times_from_rates > 0) {
+    summary.status_reason += fmt::format("; {}", kTimesFromRates);
+  }
   summary.is_function_check = is_function_check(facts, evidence.segment);
   if (summary.is_function_check) {
     summary.status_reason += "; a function check: one step after a checkpoint was loaded";

@@ -58,6 +58,10 @@ struct StatusEvidence {
 inline constexpr std::string_view kRunWasAborted =
     "MLPerf says that the run was aborted, short of its target";
 
+// In the reason of a run whose window has step times that were computed from rates.
+inline constexpr std::string_view kTimesFromRates =
+    "its step times follow from the rates that its lines print";
+
 // 10 for a log that prints iterations 10, 20, 30 … (and 1, which some print always); 1 where every
 // one is printed, or where the gaps follow no rule.
 std::int64_t logging_interval(const StatusEvidence& evidence);

@@ -129,6 +129,7 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
       ++coverage.hidden_steps;
     } else {
       ++coverage.steps_with_time;
+      if (extra_field(sample, kTimeIsFromRate) != 0) ++coverage.times_from_rates;
       add_printed_figures(sample, coverage);
       coverage.step_times_s.push_back(*sample.step_time_s);
       if (is_flop_rate(sample.tflops_per_gpu)) {

@@ -23,8 +23,9 @@ struct WindowCoverage {
   std::vector<double> tflops_per_gpu;
   std::vector<double> tokens_per_s_per_gpu;  // as printed
   std::vector<double> energy_j_per_gpu;      // of a step, as printed
-  std::int64_t steps_with_rate = 0;          // where none carries a time: tokens per second
-  std::int64_t hidden_steps = 0;  // that were done, and whose time the producer does not print
+  std::int64_t times_from_rates = 0;  // of the step times: computed from what the line prints
+  std::int64_t steps_with_rate = 0;   // where none carries a time: tokens per second
+  std::int64_t hidden_steps = 0;      // that were done, and whose time the producer does not print
   // The iterations that something beside training touches, whether they count or not.
   std::map<StepInterruption, std::vector<std::int64_t>> interrupted;
   std::int64_t left_out_steps = 0;  // of those: not wanted, so their values are not kept

@@ -195,6 +195,34 @@ TEST(MlperfLine, GivesWayToTheSubmissionsOwnStepLines) {
   EXPECT_EQ(log.samples.size(), 1U);
 }
 
+bool is_from_rate(const StepSample& sample) {
+  return std::ranges::any_of(sample.extra_fields,
+                             [](const auto& field) { return field.first == kTimeIsFromRate; });
+}
+
+// Whichever line of the step comes first, a time that is printed is none of a rate.
+TEST(StepTime, SaysWhetherItFollowsFromARate) {
+  const std::string batch = mlperf("global_batch_size", "8", R"("x": 1)");
+  const std::string rate = mlperf("tracked_stats", R"({"throughput": 2.0})", R"("step": 31)");
+  const std::string time =
+      mlperf("tracked_stats", R"({"train_step_time": 0.3356})", R"("step": 31)");
+  const std::string size = "[config.py:1003:print]   train_batch_size ............. 32\n";
+  const std::string rates =
+      "epoch=0/micro_step=1/global_step=1, RunningAvgSamplesPerSec=8.0, "
+      "CurrSamplesPerSec=8.0, MemAllocated=4.0GB\n";
+  const std::string printed = "steps: 1 loss: 5.55 iter time (s): 0.936 samples/sec: 136.7\n";
+  const std::vector<std::pair<std::string, bool>> cases = {
+      {batch + time, false},           {batch + rate, true},           {batch + rate + time, false},
+      {batch + time + rate, false},    {size + rates, true},           {size + printed, false},
+      {size + rates + printed, false}, {size + printed + rates, false}};
+  for (const auto& [text, expected] : cases) {
+    const ParsedLog log = parse_log(text);
+    ASSERT_EQ(log.samples.size(), 1U) << text;
+    EXPECT_TRUE(log.samples[0].step_time_s) << text;
+    EXPECT_EQ(is_from_rate(log.samples[0]), expected) << text;
+  }
+}
+
 TEST(MlperfLine, ThatTheRunStoppedIsItsEnd) {
   const auto cause = [](std::string_view status) {
     const auto events =

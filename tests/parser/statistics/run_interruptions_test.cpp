@@ -7,6 +7,7 @@
 
 #include "parser/reader/log_reader.h"
 #include "parser/statistics/run_summary.h"
+#include "parser/statistics/time_source.h"
 
 namespace llmb::parser {
 namespace {
@@ -184,6 +185,20 @@ TEST(PrintedTokenRates, AreThoseOfPrimusToo) {
   const RunSummary summary = summarize_run(log.samples, log.facts, {35, 44}, false);
   EXPECT_EQ(summary.status, RunStatus::complete);
   EXPECT_EQ(summary.printed_tokens_per_s_per_gpu, 1000.5);
+}
+
+TEST(TimeSource, IsToldInTheReasonAndAsAWord) {
+  Log log = fifty_steps();
+  EXPECT_EQ(time_source(log.summarize()), "printed");
+  log.samples[20].extra_fields.emplace_back(kTimeIsFromRate, 1);
+  EXPECT_EQ(time_source(log.summarize()), "rate");
+  EXPECT_THAT(log.summarize().status_reason,
+              HasSubstr("; its step times follow from the rates that its lines print"));
+  // Outside the window, or without times.
+  log.samples[20].extra_fields.clear();
+  log.samples[3].extra_fields.emplace_back(kTimeIsFromRate, 1);
+  EXPECT_EQ(time_source(log.summarize()), "printed");
+  EXPECT_FALSE(time_source(with_rates_only(fifty_steps()).summarize()));
 }
 
 TEST(PrintedEnergies, HaveAMean) {
