@@ -1,8 +1,9 @@
-// GET /api/v1/runs/{id}/agreement?window=: what each known tool would report for the run's log, and
-// why that differs from ours.
-#include "parser/dialects/tflops_pairing.h"
-
+// GET /api/v1/runs/{id}/agreement?window=&without=: what each known tool would report for the run's
+// log, and why that differs from ours.
 #include <fmt/format.h>
+
+#include "parser/dialects/tflops_pairing.h"
+#include "parser/step_interruption.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/request_error.h"
@@ -27,7 +28,7 @@ std::vector<parser::StepSample> read_all_steps(storage::Reader& reader, storage:
     }
     std::erase_if(sample.extra_fields, [](const auto& field) {
       return field.first != parser::kStepTimeLineTflops &&
-             field.first != parser::kStepTimeLineModelTflops;
+             field.first != parser::kStepTimeLineModelTflops && !parser::is_step_mark(field.first);
     });
     sample.logged_at = {};
     samples.push_back(std::move(sample));
@@ -36,7 +37,8 @@ std::vector<parser::StepSample> read_all_steps(storage::Reader& reader, storage:
 }
 
 http::Body render_agreement(Context& context, storage::RunId id,
-                            const std::optional<parser::AskedWindow>& asked) {
+                            const std::optional<parser::AskedWindow>& asked,
+                            const parser::StepInterruptionSet& without) {
   Json json;
   json["run_id"] = id;
   json.update(context.readers.with_reader([&](storage::Reader& reader) {
@@ -44,9 +46,9 @@ http::Body render_agreement(Context& context, storage::RunId id,
     if (!run) throw absent_run(reader, id);
     const auto samples = read_all_steps(reader, id);
     const auto window = asked.value_or(parser::AskedWindow{run->summary.window});
-    const auto ours =
-        report::judge_stored_run(reader, *run, samples, context.catalog(), {.window = window})
-            .summary;
+    const auto ours = report::judge_stored_run(reader, *run, samples, context.catalog(),
+                                               {.window = window, .without = without})
+                          .summary;
     return report::agreement_json(ours, parser::compute_agreement(samples, run->facts, ours));
   }));
   return {std::make_shared<const std::string>(to_text(json)), {}};
@@ -55,11 +57,13 @@ http::Body render_agreement(Context& context, storage::RunId id,
 }  // namespace
 
 http::Response get_run_agreement(Context& context, const http::Request& request) {
-  const QueryParameters parameters(request, {"window"});
+  const QueryParameters parameters(request, {"window", "without"});
   const storage::RunId id = id_parameter(request);
   const auto window = parameters.asked_window("window");
+  const auto without = parameters.step_interruptions("without");
   const std::string etag = run_etag(context, id, "agreement?" + parameters.canonical());
-  return tagged_response(etag, [=, &context] { return render_agreement(context, id, window); });
+  return tagged_response(etag,
+                         [=, &context] { return render_agreement(context, id, window, without); });
 }
 
 }  // namespace llmb::api

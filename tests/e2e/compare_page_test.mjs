@@ -74,16 +74,21 @@ describe("comparing runs", () => {
   });
 
   test("leads to each run over the same steps, which its page leaves out, too", async () => {
+    const ours = (page, count) =>
+      page.locator(".agreement tr.is-ours").getByText(String(count), { exact: true });
     const { runs } = await daemon.get(`/api/v1/runs?limit=1&q=gpus${kManyGpus}_`);
     const saved = await findRun(`experiment=${traced.experiment}`);
     const url = `${daemon.url}/compare?runs=${saved.id},${runs[0].id}&without=checkpoint`;
     await withPage(browser, url, {}, async (page) => {
       await page.locator("table.compared tbody a").first().click();
       await page.waitForURL(/runs\/\d+\?without=checkpoint/);
-      await page.getByText("1 step of it left out").waitFor();
+      const note = page.locator(".numbers .window-note");
+      await note.getByText("1 step of it left out").waitFor();
+      await ours(page, 33).waitFor();
       await page.locator(".measured-over select").selectOption({ label: "all" });
       await page.waitForURL((to) => !to.searchParams.has("without"));
-      await page.getByText("left out").waitFor({ state: "detached" });
+      await note.getByText("left out").waitFor({ state: "detached" });
+      await ours(page, 34).waitFor();
     });
   });
 

@@ -44,6 +44,25 @@ TEST_F(RunAgreement, ShowsEachToolBesideOurs) {
   EXPECT_EQ(get_json(path + "/agreement", {{"window", "35-44"}})["ours"]["window"], "35-44");
 }
 
+// As the statistics of the same window do, while the tools know of no such choice.
+TEST_F(RunAgreement, LeavesStepsOutOfOursAlone) {
+  auto batch = sample_batch(root_, "a", 9, 49, 2.5);
+  batch.samples[20].extra_fields = {{"after_checkpoint", 1}};
+  batch.samples[20].step_time_s = 70.0;
+  batch.summary = parser::summarize_run(batch.samples, batch.facts, {11, 44}, false);
+  const std::string path = "/api/v1/runs/" + std::to_string(writer_->commit({&batch, 1}).front());
+  const Json with = get_json(path + "/agreement");
+  EXPECT_EQ(with["ours"]["step_time_s"]["max"], 70.0);
+  const Json without = get_json(path + "/agreement", {{"without", "checkpoint"}});
+  const Json statistics = get_json(path + "/statistics", {{"without", "checkpoint"}});
+  EXPECT_EQ(without["ours"]["step_time_s"], statistics["step_time_s"]);
+  EXPECT_EQ(without["ours"]["step_time_s"]["count"], 33);
+  const Json shell = tool_of(without, "NeMo shell parser", "25.07");
+  EXPECT_EQ(shell["step_count"], 34);
+  EXPECT_THAT(shell["why"].get<std::string>(), HasSubstr("counts 34 steps, ours 33"));
+  get_detail(path + "/agreement", {{"without", "eval"}}, 400);
+}
+
 TEST_F(RunAgreement, SaysWhyAToolGivesNothing) {
   const std::string path = "/api/v1/runs/" + std::to_string(add_run("a", 9, 47, 2.5));
   const Json answer = get_json(path + "/agreement");

@@ -131,7 +131,6 @@ function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return ask<T>(`/api/v1${path}`, { ...kAsJson, signal: signal ?? null });
 }
 
-const windowQuery = (window: string) => (window ? `?window=${encodeURIComponent(window)}` : "");
 const asQuery = (parameters: string) => (parameters ? `?${parameters}` : "");
 
 export const fetchRuns = (query: URLSearchParams, signal?: AbortSignal) =>
@@ -154,8 +153,8 @@ export const fetchStatistics = (id: number, over: string, signal?: AbortSignal) 
   get<RunStatistics>(`/runs/${id}/statistics${asQuery(over)}`, signal);
 export const fetchMetrics = (id: number, over: string, signal?: AbortSignal) =>
   get<RunMetrics>(`/runs/${id}/metrics${asQuery(over)}`, signal);
-export const fetchAgreement = (id: number, window: string, signal?: AbortSignal) =>
-  get<RunAgreement>(`/runs/${id}/agreement${windowQuery(window)}`, signal);
+export const fetchAgreement = (id: number, over: string, signal?: AbortSignal) =>
+  get<RunAgreement>(`/runs/${id}/agreement${asQuery(over)}`, signal);
 export const fetchInsight = (id: number, signal?: AbortSignal) =>
   get<RunInsight>(`/runs/${id}/insight`, signal);
 export const fetchNccl = (id: number, signal?: AbortSignal) =>

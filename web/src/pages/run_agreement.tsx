@@ -8,10 +8,10 @@ import { AgreementPlot } from "../chart/agreement_plot";
 import { Answered, Pending } from "../parts/pending";
 import { useAnswer } from "../state/answer";
 
-export function RunAgreementSection({ id, window }: { id: number; window: string }) {
+export function RunAgreementSection({ id, over }: { id: number; over: string }) {
   const answer = useAnswer(
-    `${id} ${window}`,
-    (abort) => fetchAgreement(id, window, abort),
+    `${id} ${over}`,
+    (abort) => fetchAgreement(id, over, abort),
     (run) => run === id,
   );
   const agreement = answer.value.value;

@@ -6,7 +6,6 @@ import { kAllRuns, Loading, ProblemPanel } from "../parts/panels";
 import { UnknownKeys } from "../parts/unknown_keys";
 import { runName } from "../parts/values";
 import { measuredOver } from "../state/measuring";
-import { queryValue } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { RunPageStore } from "../state/run_page";
 import { RunAgreementSection } from "./run_agreement";
@@ -75,7 +74,7 @@ export function RunPage({ id }: { id: number }) {
           )}
           <RunEvents run={run} />
           <RunEvidence run={run} checkpoints={store.checkpoints.value} />
-          {run.step_count > 0 && <RunAgreementSection id={run.id} window={queryValue("window")} />}
+          {run.step_count > 0 && <RunAgreementSection id={run.id} over={over} />}
           <RunLogSection run={run} />
           <RunConfiguration run={run} />
         </>
