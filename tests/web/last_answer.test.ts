@@ -53,6 +53,18 @@ test("an answer that comes late does not stand over that to a newer question", a
   assert.deepEqual([last.value.value, last.problem.value], [3, null]);
 });
 
+test("an answer that comes late does not stand over a newer question's failure", async () => {
+  const last = new LastAnswer<number>();
+  await last.ask("a", async () => 1, kNever);
+  let tell = (_: number) => {};
+  const older = last.ask("a", () => new Promise<number>((resolve) => (tell = resolve)), kNever);
+  await last.ask("a", refused, kNever);
+  tell(2);
+  await older;
+  assert.equal(last.value.value, 1);
+  assert.ok(last.problem.value);
+});
+
 // Answers all that is asked of a run, but for windows that hold "refused".
 function serveRun(): void {
   globalThis.fetch = (async (input: unknown) => {
@@ -85,30 +97,74 @@ test("a run's figures go where those of the window that was chosen do not come",
   assert.equal(store.statistics.value?.window, "30-40");
 });
 
-// Whose answers for the window are given when `answers` are called, in any order.
-function serveWindowsLate(answers: (() => void)[]): void {
-  let asked = 0;
+type Answer = (status: number) => void;
+
+// Each answer about `what` of a run is given when its entry of `answers` is called, in any order.
+function serveLate(what: RegExp, answers: Answer[]): void {
   globalThis.fetch = (async (input: unknown) => {
     const { pathname } = new URL(String(input), "http://localhost");
-    const isOfWindow = pathname.endsWith("/statistics");
-    const turn = isOfWindow ? ++asked : 0;
-    if (isOfWindow) await new Promise<void>((resolve) => answers.push(resolve));
-    return new Response(JSON.stringify({ steps_left_out: turn, step_count: 0 }), {
+    let turn = 0;
+    let status = 200;
+    if (what.test(pathname)) {
+      const answer = new Promise<number>((resolve) => (turn = answers.push(resolve)));
+      status = await answer;
+    }
+    const body = { steps_left_out: turn, step_count: turn, title: "Unavailable", detail: "" };
+    return new Response(JSON.stringify(body), {
+      status,
       headers: { "content-type": "application/json" },
     });
   }) as typeof fetch;
 }
 
+async function untilAsked(answers: Answer[], times: number): Promise<void> {
+  while (answers.length < times) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const kOfRun = /\/runs\/1$/;
+const kOfWindow = /\/statistics$/;
+
 test("a run's older figures do not stand over newer ones of the same window", async () => {
-  const answers: (() => void)[] = [];
-  serveWindowsLate(answers);
+  const answers: Answer[] = [];
+  serveLate(kOfWindow, answers);
   const store = new RunPageStore(1);
   const older = store.load("");
   const newer = store.refresh();
-  answers[1]?.();
+  await untilAsked(answers, 2);
+  answers[1]?.(200);
   await newer;
   assert.equal(store.statistics.value?.steps_left_out, 2);
-  answers[0]?.();
+  answers[0]?.(200);
   await older;
   assert.equal(store.statistics.value?.steps_left_out, 2);
+});
+
+test("a run's older figures do not stand over a newer failure of the same window", async () => {
+  const answers: Answer[] = [];
+  serveLate(kOfWindow, answers);
+  const store = new RunPageStore(1);
+  const older = store.load("");
+  const newer = store.refresh();
+  await untilAsked(answers, 2);
+  answers[1]?.(503);
+  await newer;
+  answers[0]?.(200);
+  await older;
+  assert.equal(store.windowProblem.value?.title, "Unavailable");
+  assert.equal(store.statistics.value, null);
+});
+
+test("an older answer about a run does not hide that a newer question failed", async () => {
+  const answers: Answer[] = [];
+  serveLate(kOfRun, answers);
+  const store = new RunPageStore(1);
+  const older = store.load("");
+  const newer = store.refresh();
+  await untilAsked(answers, 2);
+  answers[1]?.(503);
+  await newer;
+  answers[0]?.(200);
+  await older;
+  assert.equal(store.problem.value?.title, "Unavailable");
+  assert.equal(store.run.value, null);
 });

@@ -6,6 +6,7 @@ import { asProblem, isAbort, type Problem } from "../api/client";
 import { live } from "../api/live";
 import type { RunChange } from "../api/types";
 import { Coalescer } from "./coalesce";
+import { Turns } from "./turns";
 
 const kRefreshEveryMs = 2_000;
 const kGrowthEveryMs = 10_000; // logs grow all the time
@@ -25,32 +26,28 @@ export class LastAnswer<T> {
   readonly problem = signal<Problem | null>(null);
   private asked = "";
   private answered = "";
-  private turn = 0; // of the question asked last
-  private answeredTurn = 0; // of the newest question that was answered
+  private readonly turns = new Turns();
 
   isOldFor(question: string): boolean {
     return this.value.value !== null && this.answered !== question;
   }
 
   // Where it cannot be answered, a value of the question before is dropped: nothing would say any
-  // more that it is none of this one. One of the same question stays below the problem. Where two
-  // are on their way at once, the answer to the older one never stands over that to the newer one.
+  // more that it is none of this one. One of the same question stays below the problem.
   async ask(question: string, askFor: AskFor<T>, abort: AbortSignal): Promise<void> {
     if (question !== this.asked) this.problem.value = null;
     this.asked = question;
-    this.turn += 1;
-    const { turn } = this;
+    const turn = this.turns.begin();
     try {
       const value = await askFor(abort);
-      if (turn < this.answeredTurn) return;
-      this.answeredTurn = turn;
+      if (!this.turns.settle(turn)) return;
       this.answered = question;
       batch(() => {
         this.value.value = value;
         this.problem.value = null;
       });
     } catch (error) {
-      if (isAbort(error) || turn < this.answeredTurn) return;
+      if (isAbort(error) || !this.turns.settle(turn)) return;
       batch(() => {
         if (this.isOldFor(question)) this.value.value = null;
         this.problem.value = asProblem(error);

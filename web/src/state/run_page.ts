@@ -23,6 +23,7 @@ import type {
   Steps,
 } from "../api/types";
 import { Coalescer } from "./coalesce";
+import { Turns } from "./turns";
 
 const kRefreshEveryMs = 700;
 
@@ -41,10 +42,8 @@ export class RunPageStore implements LiveListener {
   private over = ""; // the window and the steps that are left out, as a query
   private shownOver = ""; // that the statistics are of
   private requests = new AbortController();
-  private asked = 0; // times
-  private shown = 0; // the last of them whose answer is shown
-  private windowAsked = 0; // times, for what goes by the window
-  private windowShown = 0;
+  private readonly turns = new Turns();
+  private readonly windowTurns = new Turns(); // of what is measured over the choice
   private readonly refreshes = new Coalescer(kRefreshEveryMs, () => this.refresh());
 
   constructor(readonly id: number) {}
@@ -66,7 +65,7 @@ export class RunPageStore implements LiveListener {
 
   async refresh(): Promise<void> {
     const { signal: abort } = this.requests;
-    const turn = ++this.asked;
+    const turn = this.turns.begin();
     try {
       const [run, steps] = await Promise.all([
         fetchRun(this.id, abort),
@@ -75,8 +74,7 @@ export class RunPageStore implements LiveListener {
       ]);
       const insight = run.step_count > 0 ? await fetchInsight(this.id, abort) : null;
       const checkpoints = run.checkpoint_count > 0 ? await fetchCheckpoints(this.id, abort) : null;
-      if (turn < this.shown) return; // an answer to a later question was here before
-      this.shown = turn;
+      if (!this.turns.settle(turn)) return;
       batch(() => {
         this.run.value = run;
         this.steps.value = steps;
@@ -85,7 +83,7 @@ export class RunPageStore implements LiveListener {
         this.problem.value = null;
       });
     } catch (error) {
-      if (!isAbort(error) && turn >= this.shown) this.problem.value = asProblem(error);
+      if (!isAbort(error) && this.turns.settle(turn)) this.problem.value = asProblem(error);
     }
   }
 
@@ -105,16 +103,15 @@ export class RunPageStore implements LiveListener {
   private async loadWindow(): Promise<void> {
     const { over } = this;
     const { signal: abort } = this.requests;
-    const turn = ++this.windowAsked;
-    // Another window was chosen meanwhile, or an answer to a later question was here before.
-    const isPast = () => over !== this.over || turn < this.windowShown;
+    const turn = this.windowTurns.begin();
+    // Unless another choice was made meanwhile.
+    const settle = () => over === this.over && this.windowTurns.settle(turn);
     try {
       const [statistics, metrics] = await Promise.all([
         fetchStatistics(this.id, over, abort),
         fetchMetrics(this.id, over, abort),
       ]);
-      if (isPast()) return;
-      this.windowShown = turn;
+      if (!settle()) return;
       this.shownOver = over;
       batch(() => {
         this.isWindowOld.value = false;
@@ -123,7 +120,7 @@ export class RunPageStore implements LiveListener {
         this.windowProblem.value = null;
       });
     } catch (error) {
-      if (isAbort(error) || isPast()) return;
+      if (isAbort(error) || !settle()) return;
       batch(() => {
         if (this.isWindowOld.value) {
           this.statistics.value = null;
