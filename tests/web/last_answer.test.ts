@@ -84,15 +84,15 @@ test("a run's figures go where those of the window that was chosen do not come",
   const store = new RunPageStore(1);
   await store.load("");
   const choosing = store.measureOver("window=20-30");
-  assert.deepEqual([store.statistics.value?.window, store.isWindowOld.value], ["11-44", true]);
+  assert.deepEqual([store.statistics.value?.window, store.areFiguresOld.value], ["11-44", true]);
   await choosing;
-  assert.deepEqual([store.statistics.value?.window, store.isWindowOld.value], ["20-30", false]);
+  assert.deepEqual([store.statistics.value?.window, store.areFiguresOld.value], ["20-30", false]);
   await store.measureOver("window=refused");
   assert.deepEqual([store.statistics.value, store.metrics.value], [null, null]);
-  assert.equal(store.windowProblem.value?.title, "Bad request");
-  assert.equal(store.isWindowOld.value, false);
+  assert.equal(store.figuresProblem.value?.title, "Bad request");
+  assert.equal(store.areFiguresOld.value, false);
   const next = store.measureOver("window=30-40");
-  assert.equal(store.windowProblem.value, null, "it is of the window before");
+  assert.equal(store.figuresProblem.value, null, "it is of the choice before");
   await next;
   assert.equal(store.statistics.value?.window, "30-40");
 });
@@ -150,7 +150,7 @@ test("a run's older figures do not stand over a newer failure of the same window
   await newer;
   answers[0]?.(200);
   await older;
-  assert.equal(store.windowProblem.value?.title, "Unavailable");
+  assert.equal(store.figuresProblem.value?.title, "Unavailable");
   assert.equal(store.statistics.value, null);
 });
 

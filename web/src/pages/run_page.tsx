@@ -59,8 +59,8 @@ export function RunPage({ id }: { id: number }) {
               run={run}
               statistics={store.statistics.value}
               metrics={store.metrics.value}
-              problem={store.windowProblem.value}
-              isOld={store.isWindowOld.value}
+              problem={store.figuresProblem.value}
+              isOld={store.areFiguresOld.value}
             />
           )}
           {steps && (

@@ -1,5 +1,5 @@
-// One run with its steps and what follows from them over the chosen window, followed while it
-// grows.
+// One run with its steps and the figures that follow from them over the choice (the window, and the
+// steps of it that are left out), followed while it grows.
 import { batch, signal } from "@preact/signals";
 import {
   asProblem,
@@ -35,15 +35,15 @@ export class RunPageStore implements LiveListener {
   readonly statistics = signal<RunStatistics | null>(null);
   readonly metrics = signal<RunMetrics | null>(null);
   readonly problem = signal<Problem | null>(null);
-  // The window was refused or could not be asked for; the rest of the page stands.
-  readonly windowProblem = signal<Problem | null>(null);
-  readonly isWindowOld = signal(false); // what is shown of a window is of the one before
+  // The choice was refused or could not be asked for; the rest of the page stands.
+  readonly figuresProblem = signal<Problem | null>(null);
+  readonly areFiguresOld = signal(false); // those shown are of the choice before
 
-  private over = ""; // the window and the steps that are left out, as a query
-  private shownOver = ""; // that the statistics are of
+  private over = ""; // the choice: the window and the steps that are left out, as a query
+  private shownOver = ""; // that the figures are of
   private requests = new AbortController();
   private readonly turns = new Turns();
-  private readonly windowTurns = new Turns(); // of what is measured over the choice
+  private readonly figuresTurns = new Turns();
   private readonly refreshes = new Coalescer(kRefreshEveryMs, () => this.refresh());
 
   constructor(readonly id: number) {}
@@ -57,10 +57,10 @@ export class RunPageStore implements LiveListener {
     if (over === this.over) return;
     this.over = over;
     batch(() => {
-      this.windowProblem.value = null; // it is of the window before
-      this.isWindowOld.value = this.statistics.value !== null && over !== this.shownOver;
+      this.figuresProblem.value = null; // it is of the choice before
+      this.areFiguresOld.value = this.statistics.value !== null && over !== this.shownOver;
     });
-    await this.loadWindow();
+    await this.loadFigures();
   }
 
   async refresh(): Promise<void> {
@@ -70,7 +70,7 @@ export class RunPageStore implements LiveListener {
       const [run, steps] = await Promise.all([
         fetchRun(this.id, abort),
         fetchSteps(this.id, abort),
-        this.loadWindow(),
+        this.loadFigures(),
       ]);
       const insight = run.step_count > 0 ? await fetchInsight(this.id, abort) : null;
       const checkpoints = run.checkpoint_count > 0 ? await fetchCheckpoints(this.id, abort) : null;
@@ -100,12 +100,12 @@ export class RunPageStore implements LiveListener {
     this.requests.abort();
   }
 
-  private async loadWindow(): Promise<void> {
+  private async loadFigures(): Promise<void> {
     const { over } = this;
     const { signal: abort } = this.requests;
-    const turn = this.windowTurns.begin();
+    const turn = this.figuresTurns.begin();
     // Unless another choice was made meanwhile.
-    const settle = () => over === this.over && this.windowTurns.settle(turn);
+    const settle = () => over === this.over && this.figuresTurns.settle(turn);
     try {
       const [statistics, metrics] = await Promise.all([
         fetchStatistics(this.id, over, abort),
@@ -114,20 +114,20 @@ export class RunPageStore implements LiveListener {
       if (!settle()) return;
       this.shownOver = over;
       batch(() => {
-        this.isWindowOld.value = false;
+        this.areFiguresOld.value = false;
         this.statistics.value = statistics;
         this.metrics.value = metrics;
-        this.windowProblem.value = null;
+        this.figuresProblem.value = null;
       });
     } catch (error) {
       if (isAbort(error) || !settle()) return;
       batch(() => {
-        if (this.isWindowOld.value) {
+        if (this.areFiguresOld.value) {
           this.statistics.value = null;
           this.metrics.value = null;
         }
-        this.isWindowOld.value = false;
-        this.windowProblem.value = asProblem(error);
+        this.areFiguresOld.value = false;
+        this.figuresProblem.value = asProblem(error);
       });
     }
   }
