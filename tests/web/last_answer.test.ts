@@ -168,3 +168,16 @@ test("an older answer about a run does not hide that a newer question failed", a
   assert.equal(store.problem.value?.title, "Unavailable");
   assert.equal(store.run.value, null);
 });
+
+test("a run that is not there is asked for, and nothing of it", async () => {
+  const asked: string[] = [];
+  globalThis.fetch = (async (input: unknown) => {
+    asked.push(String(input));
+    const body = JSON.stringify({ title: "Not found", detail: "" });
+    return new Response(body, { status: 404, headers: { "content-type": "application/json" } });
+  }) as typeof fetch;
+  const store = new RunPageStore(1);
+  await store.load("");
+  assert.equal(store.problem.value?.title, "Not found");
+  assert.deepEqual(asked, ["/api/v1/runs/1"]);
+});

@@ -67,13 +67,13 @@ export class RunPageStore implements LiveListener {
     const { signal: abort } = this.requests;
     const turn = this.turns.begin();
     try {
-      const [run, steps] = await Promise.all([
-        fetchRun(this.id, abort),
+      const run = await fetchRun(this.id, abort); // where there is none, there is nothing of it
+      const [steps, insight, checkpoints] = await Promise.all([
         fetchSteps(this.id, abort),
+        run.step_count > 0 ? fetchInsight(this.id, abort) : null,
+        run.checkpoint_count > 0 ? fetchCheckpoints(this.id, abort) : null,
         this.loadFigures(),
       ]);
-      const insight = run.step_count > 0 ? await fetchInsight(this.id, abort) : null;
-      const checkpoints = run.checkpoint_count > 0 ? await fetchCheckpoints(this.id, abort) : null;
       if (!this.turns.settle(turn)) return;
       batch(() => {
         this.run.value = run;
