@@ -2,6 +2,7 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import { askedWindow, windowProblem } from "../state/window";
 import { PassingButton } from "./passing_button";
+import { useTyped } from "./typed";
 
 interface Props {
   label: string;
@@ -14,13 +15,9 @@ const fieldBeside = (button: HTMLElement) => button.closest("form")?.querySelect
 
 export function WindowForm({ label, chosen, usual = "", onChoose }: Props) {
   const current = chosen || usual;
-  const [text, setText] = useState(current);
+  const [text, setText] = useTyped(current);
   const [complaint, setComplaint] = useState<string | null>(null);
-  // Before a key can come: an effect behind it would take what it typed.
-  useLayoutEffect(() => {
-    setText(current);
-    setComplaint(null);
-  }, [current]);
+  useLayoutEffect(() => setComplaint(null), [current]);
   const submit = (event: Event) => {
     event.preventDefault();
     const asked = askedWindow(text);
