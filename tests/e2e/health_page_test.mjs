@@ -89,15 +89,15 @@ describe("logs that cannot be read", () => {
         await withPage(browser, `${service.url}/health`, options, async (page) => {
           await row(page).waitFor();
           const [name, why, tries] = await row(page).locator("th, td").allInnerTexts();
-          assert.equal(name.trim(), path.join(service.tree, path.relative(service.tree, log.file)));
+          assert.equal(name.trim(), log.file);
           assert.match(why, /Permission denied/);
           await page.getByText("1 log cannot be read", { exact: true }).waitFor();
           assert.ok(Number(tries) >= 1, tries);
           assert.equal(await page.evaluate(() => window.wasHostile), undefined);
           await fits(page);
           if (process.env.LLMB_SCREENSHOTS) {
-            const name = `health-parked-${width}-${colorScheme}.png`;
-            const file = path.join(process.env.LLMB_SCREENSHOTS, name);
+            const picture = `health-parked-${width}-${colorScheme}.png`;
+            const file = path.join(process.env.LLMB_SCREENSHOTS, picture);
             await page.screenshot({ path: file, fullPage: true });
           }
           assert.deepEqual(await violations(page), []);
