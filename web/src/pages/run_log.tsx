@@ -86,7 +86,7 @@ interface LinesProps {
 function Lines({ run, at, asked }: LinesProps) {
   const store = useMemo(() => new RunLogStore(run.id), [run.id]);
   const box = useRef<HTMLDivElement>(null);
-  const staysAtEnd = useRef(true); // the reader may scroll away while lines are on their way
+  const hasScrolledAway = useRef(false); // from the end: the reader, while lines are on their way
   useEffect(() => {
     void store.lookAt(at);
     return () => store.stop();
@@ -97,7 +97,9 @@ function Lines({ run, at, asked }: LinesProps) {
     void store.follow(run.size_bytes, isAtBottom(box.current));
   }, [store, run.size_bytes, isLoading]);
   useLayoutEffect(() => {
-    if (followsEnd && staysAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (followsEnd && !hasScrolledAway.current && box.current) {
+      box.current.scrollTop = box.current.scrollHeight;
+    }
   }, [lines]);
   useEffect(() => {
     box.current?.querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
@@ -117,7 +119,7 @@ function Lines({ run, at, asked }: LinesProps) {
       <div
         class={wrapsLines.value ? "log-lines is-wrapped" : "log-lines"}
         ref={box}
-        onScroll={() => (staysAtEnd.current = isAtBottom(box.current))}
+        onScroll={() => (hasScrolledAway.current = !isAtBottom(box.current))}
         tabIndex={0}
         role="region"
         aria-label="Lines of the log"
