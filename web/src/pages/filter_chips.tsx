@@ -1,5 +1,5 @@
 // What an address filters the runs by that has no field of its own: each can be taken away.
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { addressFilters, type AddressFilter } from "../state/address_filters";
 import type { ListState } from "../state/list_state";
 import { rootList } from "../state/service";
@@ -15,7 +15,7 @@ export function FilterChips({ state, hidden = [], onChange }: Props) {
   const list = useRef<HTMLUListElement>(null);
   // Where a chip was taken away: the focus would be lost with its button.
   const taken = useRef<{ place: number; form: HTMLFormElement | null } | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!taken.current) return;
     const { place, form } = taken.current;
     const left = list.current?.querySelectorAll("button") ?? [];
@@ -27,7 +27,8 @@ export function FilterChips({ state, hidden = [], onChange }: Props) {
   return (
     <ul ref={list} class="chips" aria-label="filters of the address">
       {filters.map(({ label, value, without }, place) => (
-        // By place: a tree is named by its path only once that is known, and its button has the focus.
+        // Keyed by place: a tree's label changes once its path is known, and a new button would lose
+        // the focus.
         <li key={place} class="chip">
           <span>
             {label} <b>{value}</b>
