@@ -48,9 +48,17 @@ run_tests() {
 }
 
 # What failed, by its own words: the summary names programs only, and what they said is far above it.
-# Of page tests a file is a program.
+# Of page tests a file is a program. In TAP a test that holds one that failed has failed, too, and is
+# left out: its failureType stands between its name and its error.
 say_what_failed() {
-  awk '/^ *not ok |^\[  FAILED  \] .* \([0-9]+ ms\)$|: Failure$/ { print; ++lines }
+  awk '/^ *not ok / { name = $0; next }
+    /^ *failureType: / {
+      holds_it = /subtestsFailed/
+      if (!holds_it) { print name; ++lines }
+      next
+    }
+    /^ *error: / && holds_it { holds_it = 0; next }
+    /^\[  FAILED  \] .* \([0-9]+ ms\)$|: Failure$/ { print; ++lines }
     /^ *error: / { print; ++lines; more = /\|-$/ ? 6 : 0; next }
     more-- > 0 && NF { print; ++lines }
     lines >= 20 { exit }' "$1"

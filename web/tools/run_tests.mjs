@@ -1,4 +1,5 @@
-// Bundles tests/web/*.test.ts and runs them with Node's own test runner.
+// Bundles tests/web/*.test.ts and runs them with Node's own test runner. It writes TAP, which
+// deploy/test.sh reads.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +25,7 @@ try {
     logLevel: "warning",
   });
   const files = readdirSync(out).map((name) => path.join(out, name));
-  const options = ["--enable-source-maps", "--test"];
+  const options = ["--enable-source-maps", "--test", "--test-reporter=tap"];
   process.exitCode = spawnSync(process.execPath, [...options, ...files], {
     stdio: "inherit",
   }).status;
