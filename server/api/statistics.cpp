@@ -1,5 +1,6 @@
 // GET /api/v1/runs/{id}/statistics?window=: what a run amounts to over any window, computed from
 // its stored steps by the same function that ingest uses.
+#include "parser/statistics/time_source.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/request_error.h"
@@ -26,6 +27,7 @@ Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunS
   json["window_interruptions"] = null_if_empty(summary.window_interruptions);
   json["steps_left_out"] = summary.steps_left_out;
   json["segment"] = summary.segment;
+  json["step_time_source"] = report::nullable(parser::time_source(summary));
   json["step_time_s"] = report::statistics_json(summary.step_time_s);
   json["tflops_per_gpu"] = report::statistics_json(summary.tflops_per_gpu);
   return json;

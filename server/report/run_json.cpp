@@ -5,6 +5,7 @@
 #include "parser/statistics/event_role.h"
 #include "parser/statistics/run_identity.h"
 #include "parser/statistics/run_marks.h"
+#include "parser/statistics/time_source.h"
 #include "server/report/json.h"
 #include "server/report/report.h"
 
@@ -234,6 +235,7 @@ void add_verdict(Json& json, const ToldRun& run) {
   json["is_traced"] = parser::is_traced(run.facts.nccl_trace_seen, run.configuration);
   add_summary(json, run.summary, run.window_source);
   json["step_count"] = run.step_count;
+  json["step_time_source"] = nullable(parser::time_source(run.summary));
   add_flat(json, "step_time_s", run.summary.step_time_s);
   add_flat(json, "tflops_per_gpu", run.summary.tflops_per_gpu);
 }

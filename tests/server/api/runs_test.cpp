@@ -38,6 +38,7 @@ TEST_F(RunList, ShowsWhatIsStored) {
   EXPECT_EQ(run["cluster"], "eos");
   EXPECT_EQ(run["step_time_s_count"], 34);
   EXPECT_EQ(run["step_time_s_mean"], 7.5);
+  EXPECT_EQ(run["step_time_source"], "printed");
   EXPECT_EQ(run["tflops_per_gpu_min"], 411.0);
   EXPECT_EQ(run["step_count"], 50);
 }

@@ -93,6 +93,26 @@ TEST_F(ParseOutput, JsonIsWhatItsSchemaSays) {
   }
 }
 
+// torchtitan prints tokens per second, from which the times follow; the mark of the steps is no
+// field of their lines.
+TEST_F(ParseOutput, JsonSaysThatTimesFollowFromRates) {
+  std::string log =
+      "Building 2-D device mesh with ['dp_shard', 'tp'], [4, 2]\nTrainer is initialized with local "
+      "batch size 1, global batch size 8, gradient accumulation steps 1, sequence length 8192, "
+      "total steps 50 (warmup 2)\n";
+  for (int step = 1; step <= 50; ++step) {
+    log += "root - INFO - step: " + std::to_string(step) +
+           "  loss: 9.5  memory: 68.50GiB(86.69%)  tps: 4,096  tflops: 300.1\n";
+  }
+  folder_.write("t/a.out", log);
+  const auto document = nlohmann::json::parse(parse({"--format=json", "--samples"}));
+  EXPECT_THAT(schema_violations(schema(), document), IsEmpty());
+  const auto& run = document.at("runs").at(0);
+  EXPECT_EQ(run.at("step_time_source"), "rate");
+  EXPECT_EQ(run.at("step_time_s_mean"), 2.0);
+  EXPECT_FALSE(run.at("samples").at(0).at("extra_fields").contains("time_is_from_rate"));
+}
+
 TEST_F(ParseOutput, SchemaIsHeldToByTheValidator) {
   auto document = nlohmann::json::parse(parse({"--format=json"}));
   document["runs"][0]["status"] = "splendid";
@@ -214,6 +234,7 @@ TEST_F(ParseOutput, JsonHoldsTheNumbers) {
   EXPECT_EQ(nemo.at("dialect"), "nemo");
   EXPECT_EQ(nemo.at("step_count"), 50);
   EXPECT_EQ(nemo.at("step_time_s_count"), 34);
+  EXPECT_EQ(nemo.at("step_time_source"), "printed");
   EXPECT_DOUBLE_EQ(nemo.at("step_time_s_mean"), 2.5);
   EXPECT_DOUBLE_EQ(nemo.at("step_time_s_stddev_population"), 0.5);
   EXPECT_DOUBLE_EQ(nemo.at("step_time_s_stddev_sample"), std::sqrt(34 * 0.25 / 33));
@@ -236,6 +257,7 @@ TEST_F(ParseOutput, JsonHoldsTheNumbers) {
 
   EXPECT_EQ(document.at("runs").at(3).at("step_time_s_count"), 0);
   EXPECT_TRUE(document.at("runs").at(3).at("step_time_s_mean").is_null());
+  EXPECT_TRUE(document.at("runs").at(3).at("step_time_source").is_null());
 }
 
 TEST_F(ParseOutput, CsvParsesAndAgreesWithTheJson) {
