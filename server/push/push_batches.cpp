@@ -8,10 +8,10 @@
 namespace llmb::push {
 namespace {
 
-constexpr std::size_t kLogsAtOnce = 256;
+constexpr std::size_t kLogsAtOnce = 1'000;
 constexpr std::int64_t kStepsAtOnce = 2'000;  // of one log
 // A batch is sent once it has as much; one log is much smaller.
-constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
+constexpr std::size_t kBatchBytes = std::size_t{4} << 20U;
 
 }  // namespace
 
