@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, fits, scrolledTo, setTime, settled } from "./site.mjs";
+import { fits, scrolledTo, setTime, settled } from "./page.mjs";
+import { daemon } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 const cell = (page, words) => page.locator("button.cell").filter({ hasText: words });
 

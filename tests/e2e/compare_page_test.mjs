@@ -5,19 +5,9 @@ import { violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { stepTime } from "./logs.mjs";
-import {
-  assertDrawn,
-  browser,
-  daemon,
-  downloadBy,
-  findRun,
-  fits,
-  kManyGpus,
-  rows,
-  settled,
-  traced,
-  twoFrames,
-} from "./site.mjs";
+import { assertDrawn, downloadBy, fits, rows, settled, twoFrames } from "./page.mjs";
+import { daemon, findRun, kManyGpus, traced } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 describe("comparing runs", () => {
   const picks = (page) => page.getByRole("checkbox", { name: /^Compare/ });

@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, downloadBy, findRun, settled } from "./site.mjs";
+import { downloadBy, settled } from "./page.mjs";
+import { daemon, findRun } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 const kClipboard = { permissions: ["clipboard-read", "clipboard-write"] };
 const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());

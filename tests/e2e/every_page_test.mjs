@@ -6,7 +6,9 @@ import path from "node:path";
 import { describe, test } from "node:test";
 import { kLooks, violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
-import { browser, daemon, findRun, fits, growing, overflow, settled, twoFrames } from "./site.mjs";
+import { fits, overflow, settled, twoFrames } from "./page.mjs";
+import { daemon, findRun, growing } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 const pictures = process.env.LLMB_SCREENSHOTS;
 if (pictures) mkdirSync(pictures, { recursive: true });

@@ -9,7 +9,9 @@ import { fileURLToPath } from "node:url";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser, daemon, downloadBy, findRun, traced } from "./site.mjs";
+import { downloadBy } from "./page.mjs";
+import { daemon, findRun, traced } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 const kNotebook = fileURLToPath(
   new URL("../../deploy/examples/results.ipynb", import.meta.url),

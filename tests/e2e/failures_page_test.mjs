@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, rows } from "./site.mjs";
+import { rows } from "./page.mjs";
+import { daemon } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 const table = (page, name) => page.getByRole("region", { name: `Table: ${name}`, exact: true });
 

@@ -7,7 +7,8 @@ import { kLooks, violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser, fits } from "./site.mjs";
+import { fits } from "./page.mjs";
+import { browser } from "./started_browser.mjs";
 
 const kHostile = "pretrain_grok1_314b_<img src=x onerror='window.wasHostile=1'>_gpus8";
 const kTriedAgainWithinMs = 400_000; // the longer, the more often it was in vain

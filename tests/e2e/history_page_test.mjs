@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, findRun, fits, settled } from "./site.mjs";
+import { fits, settled } from "./page.mjs";
+import { daemon, findRun } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 // The configuration of the sample tree that has a run a week.
 async function weekly() {

@@ -7,7 +7,8 @@ import { after, before, describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser, fits, hasFocus } from "./site.mjs";
+import { fits, hasFocus } from "./page.mjs";
+import { browser } from "./started_browser.mjs";
 
 const runner = path.join(path.dirname(process.env.LLMB_REPORT_BIN), "llmb-step-runner");
 const skip = existsSync(runner) ? false : `there is no ${runner}`;

@@ -6,7 +6,9 @@ import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser, cells, daemon, growing, hasFocus, rows } from "./site.mjs";
+import { cells, hasFocus, rows } from "./page.mjs";
+import { daemon, growing } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 describe("live", () => {
   test("a growing log moves its row and its page without a reload", async () => {

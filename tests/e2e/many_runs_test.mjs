@@ -4,8 +4,9 @@ import { after, before, describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
+import { cells, rows } from "./page.mjs";
 import { more } from "./runs_list.mjs";
-import { browser, cells, rows } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 const kRuns = 10_000;
 const kLastStep = 2; // short logs: it is their number that counts

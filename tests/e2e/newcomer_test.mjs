@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, cells, daemon, rows, setTime } from "./site.mjs";
+import { cells, rows, setTime } from "./page.mjs";
+import { daemon } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 const kClicksMax = 3;
 

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { Complaints } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 const kSoonMs = 120_000;
 const kGoneWithinMs = 120_000; // the server sees at its next heartbeat that a browser left

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon } from "./site.mjs";
+import { daemon } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 describe("the references", () => {
   test("say how many published figures do not follow", async () => {

@@ -3,15 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import {
-  browser,
-  daemon,
-  downloadBy,
-  findRun,
-  hasFocus,
-  kManyGpus,
-  settled,
-} from "./site.mjs";
+import { downloadBy, hasFocus, settled } from "./page.mjs";
+import { daemon, findRun, kManyGpus } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 // From one share of its width to another, at half of its height; gives where that was.
 async function drag(page, plot, from, to) {

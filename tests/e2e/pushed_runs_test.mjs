@@ -7,7 +7,8 @@ import { after, before, describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser, rows } from "./site.mjs";
+import { rows } from "./page.mjs";
+import { browser } from "./started_browser.mjs";
 
 describe("a central server", () => {
   let central;

@@ -6,21 +6,9 @@ import { violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { experimentName, stepTime } from "./logs.mjs";
-import {
-  assertDrawn,
-  browser,
-  cascaded,
-  daemon,
-  downloadBy,
-  findRun,
-  hasFocus,
-  kA4Width,
-  kManyGpus,
-  makeHung,
-  reported,
-  settled,
-  traced,
-} from "./site.mjs";
+import { assertDrawn, downloadBy, hasFocus, kA4Width, settled } from "./page.mjs";
+import { cascaded, daemon, findRun, kManyGpus, makeHung, reported, traced } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 describe("the page of a run", () => {
   test("shows the mean over the window as the API gives it", async () => {

@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
+import { cells, hasFocus, rows, settled } from "./page.mjs";
 import { choose, more, seldom, untilShown } from "./runs_list.mjs";
-import { browser, cells, daemon, hasFocus, rows, settled } from "./site.mjs";
+import { daemon } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 // The list of a filter, opened.
 async function opened(page, filter) {
@@ -37,7 +39,7 @@ describe("the filters of runs", () => {
       await rows(page).first().waitFor();
       await choose(page, "status", "ended badly");
       await page.waitForURL(/status=ended_badly/);
-      await untilShown(page, "status=ended_badly");
+      await untilShown(page, daemon, "status=ended_badly");
       for (const text of await cells(page, "status").allInnerTexts()) {
         assert.match(text, /failed|incomplete|invalid|no data|hung/);
       }
@@ -55,11 +57,11 @@ describe("the filters of runs", () => {
       await choose(page, "status", "failed");
       await choose(page, "status", "complete");
       await page.waitForURL(/status=failed&status=complete/);
-      await untilShown(page, "status=failed&status=complete");
+      await untilShown(page, daemon, "status=failed&status=complete");
       await page.getByRole("button", { name: "Clear filters" }).click();
       await choose(page, "marks", "traced");
       await page.waitForURL(/mark=traced/);
-      await untilShown(page, "mark=traced");
+      await untilShown(page, daemon, "mark=traced");
       assert.equal(await page.locator(".col-experiment .mark").first().innerText(), "traced");
       await page.getByRole("button", { name: "Clear filters" }).click();
       await more(page).click();
@@ -68,9 +70,9 @@ describe("the filters of runs", () => {
       await field.fill("98");
       await field.press("Tab");
       await page.waitForURL(/speed_against_reference_at_most=0.98/);
-      await untilShown(page, "speed_against_reference_at_most=0.98");
+      await untilShown(page, daemon, "speed_against_reference_at_most=0.98");
       await page.reload();
-      await untilShown(page, "speed_against_reference_at_most=0.98");
+      await untilShown(page, daemon, "speed_against_reference_at_most=0.98");
     });
   });
 
@@ -81,7 +83,7 @@ describe("the filters of runs", () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();
       await choose(page, "model size", known.model_size);
-      await untilShown(page, `model_size=${known.model_size}`);
+      await untilShown(page, daemon, `model_size=${known.model_size}`);
       assert.equal(await seldom(page).count(), 0);
       await more(page).focus();
       await page.keyboard.press("Enter");
@@ -91,12 +93,12 @@ describe("the filters of runs", () => {
       const query =
         `model_size=${known.model_size}&gpu_count=${known.gpu_count}&release=${known.release}`;
       await page.waitForURL((url) => url.search === `?${query}`);
-      await untilShown(page, query);
+      await untilShown(page, daemon, query);
       await more(page).click();
       assert.match(await more(page).innerText(), /\(2 set\)/);
       await page.reload();
       await seldom(page).waitFor(); // one of them is set
-      await untilShown(page, query);
+      await untilShown(page, daemon, query);
     });
   });
 
@@ -114,9 +116,9 @@ describe("the filters of runs", () => {
           `since=${encodeURIComponent(`2023-11-14${since}`)}&` +
           `before=${encodeURIComponent(`2023-11-15${before}`)}`;
         await page.waitForURL((url) => url.search === `?${query}`);
-        await untilShown(page, query);
+        await untilShown(page, daemon, query);
         await page.reload();
-        await untilShown(page, query);
+        await untilShown(page, daemon, query);
         assert.match(await launched.innerText(), /2023-11-14$/);
         await launched.click();
         assert.equal(await page.getByLabel("first day").inputValue(), "2023-11-14");
@@ -132,7 +134,7 @@ describe("the filters of runs", () => {
     const { job_id: job, root_id: root } = runs[0];
     const asked = `job_id=${job}&root_id=${root}&include_superseded=true`;
     await withPage(browser, `${daemon.url}/runs?${asked}&xyz=1`, {}, async (page) => {
-      await untilShown(page, asked);
+      await untilShown(page, daemon, asked);
       assert.match(await page.getByRole("alert").innerText(), /^The address asks for 'xyz', which/);
       const chips = page.getByRole("list", { name: "filters of the address" });
       assert.equal(await chips.getByRole("listitem").count(), 3);
@@ -141,7 +143,7 @@ describe("the filters of runs", () => {
       await chips.getByRole("button", { name: `Take away: job ${job}` }).click();
       const left = `root_id=${root}&include_superseded=true`;
       await page.waitForURL((url) => url.search === `?${left}`);
-      await untilShown(page, left);
+      await untilShown(page, daemon, left);
       await page.getByRole("alert").waitFor({ state: "detached" });
       const focused = page.locator(":focus");
       await hasFocus(chips.getByRole("button", { name: /^Take away: / }).and(focused));

@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
+import { hasFocus, rows, settled } from "./page.mjs";
 import { popUp } from "./runs_list.mjs";
-import { browser, daemon, hasFocus, rows, settled } from "./site.mjs";
+import { daemon } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 async function untilAtRest(page) {
   await rows(page).first().waitFor();

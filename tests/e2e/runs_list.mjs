@@ -1,6 +1,6 @@
 // What the tests of the runs page do with its filters, and see of its rows.
 import { until } from "./daemon.mjs";
-import { daemon, rows } from "./site.mjs";
+import { rows } from "./page.mjs";
 
 // Checks a value of one of the filters.
 export async function choose(page, filter, value) {
@@ -19,7 +19,7 @@ export const seldom = (page) => page.getByRole("group", { name: "more filters" }
 export const shownIds = (page) =>
   rows(page).evaluateAll((all) => all.map((row) => Number(row.dataset.run)));
 
-export async function untilShown(page, query) {
+export async function untilShown(page, daemon, query) {
   await until(`the runs of ${query}`, async () => {
     const { runs } = await daemon.get(`/api/v1/runs?limit=100&${query}`);
     const ids = await shownIds(page);

@@ -3,22 +3,21 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { more, popUp, shownIds, untilShown } from "./runs_list.mjs";
 import {
-  browser,
   cells,
-  daemon,
   downloadBy,
   fits,
   hasFocus,
   kA4Width,
-  kManyGpus,
   overflow,
   rows,
   scrolledTo,
   settled,
   twoFrames,
-} from "./site.mjs";
+} from "./page.mjs";
+import { more, popUp, shownIds, untilShown } from "./runs_list.mjs";
+import { daemon, kManyGpus } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 // What of the cells is wider than the room that it has.
 const cutTexts = (some) =>
@@ -208,7 +207,7 @@ describe("the runs page", () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await page.getByRole("button", { name: "Of published" }).click();
       await page.waitForURL(new RegExp(order));
-      await untilShown(page, order);
+      await untilShown(page, daemon, order);
       const speed = (100 * runs[0].speed_against_reference).toFixed(1);
       assert.match(await cells(page, "published").first().innerText(), new RegExp(`^${speed} %`));
       const mfu = (100 * runs[0].mfu).toFixed(1);

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
-import { browser, daemon, fits } from "./site.mjs";
+import { fits } from "./page.mjs";
+import { daemon } from "./site.mjs";
+import { browser } from "./started_browser.mjs";
 
 describe("the scaling page", () => {
   for (const viewport of [

@@ -1,33 +1,20 @@
-// What the dashboard's tests share: the real daemon on a copy of the sample tree with runs of
-// their own beside it, a browser, and what they look at. Importing it skips them all where they
-// cannot run.
+// The site that most of the dashboard's tests look at: the real daemon on a copy of the sample tree,
+// with runs of their own beside it. Importing it starts it before the tests and ends it behind them.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readdirSync, renameSync, statSync, utimesSync } from "node:fs";
 import path from "node:path";
 import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
-import { isAnswered, launch, missing } from "./browser.mjs";
 import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-
-const reason = missing();
-if (reason) {
-  console.log(`skipped: ${reason}`);
-  process.exit(77);
-}
+import "./started_browser.mjs"; // first: where there is none, there is nothing to start
 
 const sampleTree = fileURLToPath(new URL("../../deploy/sample-tree", import.meta.url));
 const kHeartMs = 30_000; // a log is taken for hung once it was silent for twenty steps
 const kLongAgoMs = 20 * 60_000; // and for ended after ten minutes
 const kManyRuns = 90; // more than a screen and its surroundings hold
-export const kA4Width = 703; // px, less the margins
 export const kManyGpus = 96; // tells those runs from the ones of the sample tree
 
-export const rows = (page) => page.locator("table.runs tbody tr[data-run]");
-export const cells = (page, column) =>
-  page.locator(`table.runs tbody tr[data-run] .col-${column}`);
-
-export let browser;
 export let daemon;
 export let growing; // running, however long the tests take
 let heart;
@@ -58,7 +45,6 @@ const kCheckpoint =
 const kEvaluation = "Validation: iteration 1/2\nValidation: iteration 2/2\n";
 
 before(async () => {
-  browser = await launch();
   daemon = await Daemon.make();
   if (!existsSync(sampleTree)) throw new Error(`there is no sample tree at ${sampleTree}`);
   cpSync(sampleTree, daemon.tree, { recursive: true });
@@ -92,7 +78,6 @@ before(async () => {
 
 after(async () => {
   clearInterval(heart);
-  await browser?.close();
   await daemon?.remove();
 });
 
@@ -119,81 +104,8 @@ export async function makeHung() {
   });
 }
 
-// Plots are drawn anew in the frame after the one that shows them their new width.
-export function twoFrames(page) {
-  return page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-  );
-}
-
-// What `read` gives of a page that has its answers, once two frames change nothing of it.
-export async function settled(page, read) {
-  let found = await read();
-  await until("the page is at rest", async () => {
-    const before = JSON.stringify(found);
-    await twoFrames(page);
-    found = await read();
-    return isAnswered(page) && JSON.stringify(found) === before;
-  });
-  return found;
-}
-
-// How much wider the page is than its window; a page of any width shows everything.
-export function overflow(page) {
-  return page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    return scrollWidth - clientWidth;
-  });
-}
-
-export async function fits(page) {
-  const beyond = await settled(page, () => overflow(page));
-  assert.equal(beyond, 0, `${beyond} px beyond the window`);
-}
-
-// The file that a page gives for what is done to it.
-export async function downloadBy(page, act) {
-  const [file] = await Promise.all([page.waitForEvent("download"), act()]);
-  return file;
-}
-
-export const scrolledTo = (page, top) =>
-  until(`${top} px`, async () => (await page.evaluate(() => scrollY)) === top);
-export const hasFocus = (what) =>
-  until(`the focus on ${what}`, () => what.evaluate((one) => one === document.activeElement));
-
-// Of both clocks: the page goes by the server's. One route for all times of a page, so that no answer
-// with an earlier one is on its way when the time is set anew.
-const times = new WeakMap();
-export async function setTime(page, ms) {
-  const isRouted = times.has(page);
-  times.set(page, ms);
-  if (!isRouted) {
-    await page.route(/\/api\/v1\/status$/, async (route) => {
-      const response = await route.fetch();
-      const headers = { ...response.headers(), date: new Date(times.get(page)).toUTCString() };
-      await route.fulfill({ response, headers });
-    });
-  }
-  await page.clock.setFixedTime(ms);
-}
-
 export async function findRun(query) {
   const { runs } = await daemon.get(`/api/v1/runs?limit=1&${query}`);
   assert.equal(runs.length, 1, query);
   return runs[0];
-}
-
-export async function assertDrawn(canvas) {
-  const colours = () =>
-    canvas.evaluate((element) => {
-      const { width, height } = element;
-      if (width === 0 || height === 0) return 0;
-      const { data } = element.getContext("2d").getImageData(0, 0, width, height);
-      const seen = new Set();
-      for (let at = 0; at < data.length; at += 4)
-        seen.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
-      return seen.size;
-    });
-  await until("more than five colours on the canvas", async () => (await colours()) > 5);
 }
