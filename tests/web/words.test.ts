@@ -94,6 +94,8 @@ test("how many tools agree is said with what counts as agreeing", () => {
   assert.match(agreementWords([tool(0), tool(0), tool(0)]), /^All 3 tools that give a result agree/);
   assert.match(agreementWords([tool(0.1)]), /^The one tool that gives a result reports a step time/);
   assert.equal(agreementWords([tool(null)]), "No known tool gives a result for this log.");
+  const withoutOurs = { ...tool(0), difference_to_ours: null };
+  assert.match(agreementWords([withoutOurs, tool(null)]), /^We have no step time over this window/);
 });
 
 test("a slow change over the run is said with its direction", () => {

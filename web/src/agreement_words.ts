@@ -10,6 +10,9 @@ export function agreementWords(
 ): string {
   const results = readers.filter((tool) => tool.gives_result);
   if (results.length === 0) return "No known tool gives a result for this log.";
+  if (results.every((tool) => tool.difference_to_ours === null)) {
+    return "We have no step time over this window to hold those of the tools against.";
+  }
   const differing = results.filter(
     (tool) => Math.abs(tool.difference_to_ours ?? Infinity) > kSameWithin,
   );

@@ -6,7 +6,6 @@ import {
   formatMeanDeviation,
   formatNumber,
   formatPercent,
-  formatPlural,
   formatSeconds,
   formatSpeed,
   kUnknown,
@@ -16,6 +15,7 @@ import { Figure } from "../parts/figure";
 import { MeasuredOver } from "../parts/measured_over";
 import { Loading } from "../parts/panels";
 import { Answered, LoadingAnew } from "../parts/pending";
+import { isAllLeftOut, noTflopsWords, windowWords } from "../window_words";
 
 interface Props {
   run: RunDetails;
@@ -44,13 +44,7 @@ export function RunWindow(props: Props) {
         <Answered isOld={isOld}>
           <Headline statistics={statistics} metrics={metrics} />
           <p class="window-note">
-            {windowNote(statistics, run.status === "running")}{" "}
-            {statistics.steps_left_out > 0 && (
-              <>
-                {formatPlural(statistics.steps_left_out, "step")} of it left out, but for what is held
-                against published figures.{" "}
-              </>
-            )}
+            {windowWords(statistics, run.status === "running")}{" "}
             {sentence(statistics.window_numbering)}
           </p>
           <StatisticsTable statistics={statistics} />
@@ -58,17 +52,6 @@ export function RunWindow(props: Props) {
       )}
     </section>
   );
-}
-
-function windowNote(statistics: RunStatistics, isRunning: boolean): string {
-  const name = `Window ${statistics.window}`;
-  if (statistics.window_is_whole) return `${name} is whole.`;
-  const isEmpty = !statistics.step_time_s && !statistics.tflops_per_gpu;
-  if (isEmpty && statistics.steps_left_out === 0) {
-    return `${name} holds no step${isRunning ? " yet" : ""}.`;
-  }
-  const missing = statistics.iterations_missing_in_window;
-  return `${name} lacks ${formatPlural(missing, "iteration")}: the figures are of the rest.`;
 }
 
 function sentence(text: string): string {
@@ -98,12 +81,12 @@ function Headline({ statistics, metrics }: HeadlineProps) {
       <Figure
         name="Step time"
         value={formatMeanDeviation(time?.mean, deviationOf(time), "s")}
-        note={noteOn(time)}
+        note={!isAllLeftOut(statistics) && noteOn(time)}
       />
       <Figure
         name="TFLOPS per GPU"
         value={formatMeanDeviation(flops?.mean, deviationOf(flops))}
-        note={flops ? `${noteOn(flops)}, as logged` : "The log prints none in this window."}
+        note={flops ? `${noteOn(flops)}, as logged` : noTflopsWords(statistics)}
       />
       {derived && metrics && (
         <>
