@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { formatTicks } from "../format";
 import type { IterationWindow } from "../state/window";
 import { followPage } from "./follow_page";
+import { LoneClick } from "./lone_click";
 import { followMoves, iterationRange, kDragWithoutShift, zoomedPart } from "./pan_zoom";
 import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
 import { allValues, windowValues, type ChartSeries } from "./series";
@@ -39,7 +40,6 @@ export const kIterationSteps = [1, 2, 5].flatMap((n) => [
 ]);
 kIterationSteps.sort((a, b) => a - b);
 const kPointsMax = 150; // more steps than this are drawn as a line alone
-const kDoubleClickMs = 500; // in which a second click may follow
 
 function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -56,7 +56,7 @@ export class StepPlot {
   private plot: uPlot;
   private range: Range | null;
   private readonly unfollow: (() => void)[];
-  private clicked: ReturnType<typeof setTimeout> | undefined; // a step, which is not shown yet
+  private readonly clicks = new LoneClick(); // of steps
 
   constructor(
     private readonly host: HTMLElement,
@@ -67,7 +67,7 @@ export class StepPlot {
     let pressedAt = 0;
     host.addEventListener("mousedown", (event) => {
       pressedAt = event.clientX;
-      if (event.detail > 1) clearTimeout(this.clicked); // the second click of two has begun
+      this.clicks.press(event.detail);
     });
     // A drag zooms; only a press that stayed where it was asks for the step.
     host.addEventListener("click", (event) => {
@@ -90,13 +90,10 @@ export class StepPlot {
     this.unfollow = [page, moves];
   }
 
-  // `count`: of clicks in a row. What a step shows may move the page away from under the pointer,
-  // and the second click of two, which shows everything again, would miss the plot.
+  // `count`: of clicks in a row. The second of two shows everything again where a part is shown.
   private click(count: number): void {
-    clearTimeout(this.clicked);
-    if (count > 1) return;
     const at = this.plot.cursor.idx ?? null;
-    this.clicked = setTimeout(() => this.onClick(at), zoomedPart(this.plot) ? kDoubleClickMs : 0);
+    this.clicks.click(count, zoomedPart(this.plot) !== null, () => this.onClick(at));
   }
 
   update(input: PlotInput): void {
@@ -129,7 +126,7 @@ export class StepPlot {
   }
 
   destroy(): void {
-    clearTimeout(this.clicked);
+    this.clicks.forget();
     for (const end of this.unfollow) end();
     this.plot.destroy();
   }
