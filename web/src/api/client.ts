@@ -83,7 +83,7 @@ async function reach(path: string, options: RequestInit): Promise<Response> {
 }
 
 // A server may take the question and never answer, as one that is stopped does.
-const kBeginsWithinMs = 30_000; // its answer does
+export const kBeginsWithinMs = 30_000; // its answer does
 // All jobs of a submission are checked and recorded before the answer begins, and Slurm is asked to
 // cancel one.
 const kJobsBeginWithinMs = 300_000;

@@ -1,13 +1,12 @@
 // How far each entry of the browser's history was scrolled, so that "back" and "forward" lead to
 // where the reader was. Whatever changes the history does so by this.
+import { kBeginsWithinMs } from "../api/client";
 
 interface Entry {
   entry: string; // its name
   top: number; // px
   opens?: string; // what it opened of the page of the entry before
 }
-
-const kLongEnoughWithinMs = 20_000;
 
 // By entry: of one that a step has left, the browser's own history cannot be told any more.
 const tops = new Map<string, number>();
@@ -29,7 +28,8 @@ function nameEntry(entry: string, top: number): void {
 export const openedBy = () => (history.state as Entry | null)?.opens ?? "";
 
 // A page whose content is on its way is too short yet, and one that is left is as long as it was:
-// each time that it grows or shrinks it is scrolled again, until the reader does something.
+// each time that it grows or shrinks it is scrolled again, until the reader does something, and no
+// longer than an answer may take to begin: then a page says that it has none.
 function returnTo(top: number): void {
   stopReturning();
   const app = document.getElementById("app");
@@ -45,7 +45,7 @@ function returnTo(top: number): void {
   for (const act of ["wheel", "touchmove", "pointerdown", "keydown"]) {
     addEventListener(act, stop, { signal: done.signal, passive: true, capture: true });
   }
-  const timer = setTimeout(stop, kLongEnoughWithinMs);
+  const timer = setTimeout(stop, kBeginsWithinMs);
   stopReturning = stop;
 }
 
