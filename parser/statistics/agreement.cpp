@@ -7,6 +7,7 @@
 
 #include "parser/dialects/tflops_pairing.h"
 #include "parser/statistics/agreement_tools.h"
+#include "parser/statistics/window_coverage.h"
 
 namespace llmb::parser {
 namespace {
@@ -187,6 +188,11 @@ bool last_was_reached(const LogFacts& facts) {
          });
 }
 
+bool has_rates_only(std::span<const StepSample> samples) {
+  return std::none_of(samples.begin(), samples.end(), has_time) &&
+         std::any_of(samples.begin(), samples.end(), has_rate);
+}
+
 // Empty where the tool gives numbers.
 std::string refusal_of(const Tool& tool, const View& view, std::span<const StepSample> samples,
                        const LogFacts& facts) {
@@ -196,6 +202,7 @@ std::string refusal_of(const Tool& tool, const View& view, std::span<const StepS
     return "it calls the run invalid: a gradient norm is NaN";
   }
   if (view.steps.empty()) {
+    if (has_rates_only(samples)) return "the log's steps have rates and no times: no row";
     return tool.window || tool.last_steps == 0 ? "no step that it reads lies in its window: no row"
                                                : "no step has a time";
   }
@@ -257,7 +264,7 @@ void add_numbers(const Tool& tool, const View& view, const LogFacts& facts, Tool
   };
   if (tool.tflops == TflopsSource::none) {
     say("it reports no TFLOPS");
-  } else if (facts.dialect == Dialect::megatron_lm) {
+  } else if (facts.dialect == Dialect::megatron_lm && tool.family != ToolFamily::any) {
     say("it does not read the iteration line's own TFLOPS");
   } else if (tflops.empty() && tool.tflops == TflopsSource::before_line && view.has_tflops) {
     say(tool.reads_tflop && tool.reads_model_tflop
@@ -286,13 +293,27 @@ bool takes_our_window(const Tool& tool, const LogFacts& facts, const RunSummary&
          facts.segments.front().last_iteration == ours.window.last_iteration;
 }
 
-std::string describe_why(const Tool& tool, const ToolResult& result, const LogFacts& facts,
-                         const RunSummary& ours) {
+// Of a log that prints every tenth iteration a script's "steps" are lines. Empty where each
+// iteration has one.
+std::string lines_text(const Tool& tool, const View& view, const LogFacts& facts) {
+  if (tool.family != ToolFamily::any || facts.segments.size() > 1 || view.steps.size() < 2) {
+    return {};
+  }
+  const std::int64_t first = view.steps.front().iteration;
+  const std::int64_t last = view.steps.back().iteration;
+  const auto lines = static_cast<std::int64_t>(view.steps.size());
+  if (last - first < lines) return {};
+  return fmt::format("its {} steps are lines, at iterations {} to {}", lines, first, last);
+}
+
+std::string describe_why(const Tool& tool, const View& view, const ToolResult& result,
+                         const LogFacts& facts, const RunSummary& ours) {
   if (!result.gives_result) return "no result: " + result.reason;
   std::string why;
   const auto say = [&](const std::string& text) { why += (why.empty() ? "" : "; ") + text; };
   const bool is_same_window = takes_our_window(tool, facts, ours);
   if (!is_same_window) say("averages " + result.window + ", ours " + to_string(ours.window));
+  if (const std::string lines = lines_text(tool, view, facts); !lines.empty()) say(lines);
   const std::int64_t our_count = ours.step_time_s ? ours.step_time_s->count : 0;
   if (facts.segments.size() > 1) {
     say(fmt::format("takes its steps from all {} passes of a restarted log, ours from one",
@@ -345,7 +366,7 @@ std::vector<ToolResult> compute_agreement(std::span<const StepSample> samples,
         result.difference_to_ours = *result.step_time_s_mean / ours.step_time_s->mean - 1;
       }
     }
-    result.why = describe_why(tool, result, facts, ours);
+    result.why = describe_why(tool, view, result, facts, ours);
     results.push_back(std::move(result));
   }
   return results;

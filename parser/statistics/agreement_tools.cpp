@@ -122,6 +122,20 @@ Tool by_position(std::string_view name, std::int64_t skipped_first, std::int64_t
   return tool;
 }
 
+// Theirs by the steps' numbers.
+Tool by_iteration(std::string_view name, const Window& window) {
+  Tool tool = by_position(name, 0, 0, 0);
+  tool.metric = "step times, by iteration";
+  tool.window = window;
+  return tool;
+}
+
+Tool last_of_any(std::string_view name, std::int64_t last_steps) {
+  Tool tool = by_position(name, 0, 0, 0);
+  tool.last_steps = last_steps;
+  return tool;
+}
+
 }  // namespace
 
 std::string_view deviation_name(DeviationKind kind) {
@@ -141,6 +155,9 @@ std::span<const Tool> known_tools() {
       cloudai_mbridge(),
       cloudai_nemo(),
       spreadsheet(),
+      by_iteration("iterations 11 to 44", {11, 44}),
+      by_iteration("iterations 35 to 44", {35, 44}),
+      last_of_any("the last 10 steps", 10),
       by_position("all but the first 5 steps", 5, 0, 0),
       by_position("all but the first 10 % of the steps", 0, 10, 0),
       by_position("steps 2 to 6", 1, 0, 6),

@@ -67,11 +67,6 @@ bool is_left_out(const StepSample& sample, const StepInterruptionSet& without,
   return is_unwanted;
 }
 
-// Tokens per second, which torchtitan prints; FLOP/s alone may be a guess of NeMo's.
-bool has_rate(const StepSample& sample) {
-  return extra_field(sample, "tps") > 0;
-}
-
 std::int64_t steps_told(const WindowCoverage& coverage) {
   return coverage.steps_with_value() + coverage.hidden_steps + coverage.left_out_steps;
 }
@@ -107,6 +102,10 @@ void measure_rates(std::span<const StepSample> samples, const Window& window,
 }
 
 }  // namespace
+
+bool has_rate(const StepSample& sample) {
+  return extra_field(sample, "tps") > 0;
+}
 
 WindowCoverage measure_coverage(std::span<const StepSample> samples, const Window& window,
                                 const StepInterruptionSet& without) {

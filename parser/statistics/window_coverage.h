@@ -44,6 +44,9 @@ struct WindowCoverage {
   bool is_mostly_skipped() const { return 2 * skipped_steps > steps_with_norm; }
 };
 
+// Tokens per second, which torchtitan prints; FLOP/s alone may be a guess of NeMo's.
+bool has_rate(const StepSample& sample);
+
 // `samples`: all of one segment, ordered by iteration. `without`: steps that one of these touches
 // fill the window, but give no values.
 WindowCoverage measure_coverage(std::span<const StepSample> samples, const Window& window,

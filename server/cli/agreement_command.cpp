@@ -27,8 +27,9 @@ constexpr const char* kAgreementFooter = R"(Examples:
 
 What is shown:
   One row for each release of each tool that reads such logs: the recipes' two shell parsers,
-  llmb-run, cloudai's reports, a spreadsheet of last steps, and what users' own scripts take (all
-  but the first 5 steps or 10 %, steps 2 to 6, the first 60). Window, deviation, mean, and by how
+  llmb-run, cloudai's reports, a spreadsheet of last steps, and what users' own scripts take
+  (iterations 11 to 44 or 35 to 44, the last 10 steps, all but the first 5 or 10 %, steps 2 to 6,
+  the first 60). Window, deviation, mean, and by how
   much its mean differs from ours, in per cent, with the reason. Times are in seconds, also for
   tools that print milliseconds. The json has every tool, those included that cannot read the log.
 
