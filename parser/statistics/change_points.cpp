@@ -1,6 +1,7 @@
 #include "parser/statistics/change_points.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -163,6 +164,12 @@ std::size_t cheapest(const std::vector<Levels>& all, double penalty) {
   return best;
 }
 
+// Deviations, of 6 to 20 known values: with these the distance of both newest values from the
+// median, over the known values' median distance, is beyond the limit once in kRunsPerFalseAlarm
+// (700,000 normal values each). Of few values that median distance is often far too small.
+constexpr std::array<double, kLevelValuesMax - kLevelValuesMin + 1> kAlarmDeviations = {
+    6.27, 6.01, 4.41, 4.30, 3.60, 3.56, 3.15, 3.12, 2.89, 2.86, 2.72, 2.71, 2.58, 2.58, 2.45};
+
 }  // namespace
 
 std::vector<std::size_t> change_points(std::span<const double> values,
@@ -190,7 +197,7 @@ std::vector<std::size_t> change_points(std::span<const double> values,
 }
 
 NewestLevel newest_level(std::span<const double> values, std::size_t level_begin,
-                         double deviation_min) {
+                         double deviation_min, double distance_min) {
   if (values.size() < level_begin + kLevelValuesMin + 2) return NewestLevel::unknown;
   std::span<const double> level = values.subspan(level_begin);
   const std::span<const double> newest = level.last(2);
@@ -199,10 +206,9 @@ NewestLevel newest_level(std::span<const double> values, std::size_t level_begin
   const double middle = median_of(level);
   std::vector<double> distances;
   for (const double value : level) distances.push_back(std::abs(value - middle));
-  // Of few values the median distance is often far too small.
-  const double few = 1 + 2.5 / static_cast<double>(level.size());
   const double deviation = std::max(kDeviationsPerMad * median_of(distances), deviation_min);
-  const double limit = kAlarmDeviations * few * deviation;
+  const double limit =
+      std::max(kAlarmDeviations[level.size() - kLevelValuesMin] * deviation, distance_min);
   const auto beyond = [&](double sign) {
     return std::all_of(newest.begin(), newest.end(),
                        [&](double value) { return sign * (value - middle) > limit; });

@@ -30,17 +30,18 @@ inline constexpr std::size_t kSegmentedMax = 400;
 std::vector<std::size_t> change_points(std::span<const double> values,
                                        const SegmentationOptions& options = {});
 
-// What the two newest values say before a segmentation can: both lie beyond so many deviations on
-// the same side of the level before them, of which six values at least have to be known.
-// A level that drifts (level_drift.h) is told as such, and its newest values by their distance from
-// its line.
+// What the two newest values say before a segmentation can: both lie beyond a limit on the same
+// side of the level before them, of which six values at least have to be known. A level that drifts
+// (level_drift.h) is told as such, and its newest values by their distance from its line.
 enum class NewestLevel { steady, higher, lower, drifting, unknown };
 inline constexpr std::size_t kLevelValuesMin = 6;
 inline constexpr std::size_t kLevelValuesMax = 20;
-inline constexpr double kAlarmDeviations = 3.0;
+// The limit goes by how many values are known, so that normal values that do not depend on each
+// other alarm once in so many runs.
+inline constexpr int kRunsPerFalseAlarm = 300;
 // `level_begin`: where the newest level begins, as change_points() has it. `deviation_min`: as in
-// SegmentationOptions. Never `drifting`.
+// SegmentationOptions. `distance_min`: the limit is no less. Never `drifting`.
 NewestLevel newest_level(std::span<const double> values, std::size_t level_begin,
-                         double deviation_min);
+                         double deviation_min, double distance_min = 0);
 
 }  // namespace llmb::parser

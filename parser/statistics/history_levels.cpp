@@ -185,8 +185,8 @@ void find_changes_of_means(const HistoryRuns& runs, const ChangeFinder& find_cha
     change.differences = differences_at(runs, series, pair);
     series.mean_changes.push_back(std::move(change));
   }
-  series.newest_means = newest_level(ratios, starts.empty() ? 0 : starts.back(),
-                                     std::max(options.deviation_min, least / kAlarmDeviations));
+  series.newest_means =
+      newest_level(ratios, starts.empty() ? 0 : starts.back(), options.deviation_min, least);
 }
 
 }  // namespace

@@ -30,8 +30,9 @@ What a change is:
   medians: a single odd run is none. Six runs are the fewest in which one can be told. Where the
   step time never changed, one series of 100 shows a change by chance at most, and one of 20 where
   each run takes over half of the one before. Before a change can be told, the two newest runs are
-  called slower or faster where both lie three deviations or more beyond the level that they follow,
-  of six runs at least. After a change this is about the new level: until it has so many runs it is
+  called slower or faster where both lie beyond a limit on one side of the level that they follow,
+  of six runs at least: one false alarm in 300 runs (in 80 to 120 where each run takes over half of
+  the one before). After a change this is about the new level: until it has so many runs it is
   unknown (newest in json) whether the newest leave it again, and the change is told all the same.
   Where the runs go slower or faster one by one, their level drifts:
   told of eight runs or more, with how much in all and since which run. Slow steps move the mean

@@ -3,7 +3,7 @@
 // arXiv:2003.06222), which is not part of this repository: FOLDER/annotations.json and
 // FOLDER/datasets/NAME/NAME.json. Before that, without a folder too: how often made series without
 // a change have one, how often one is found within a value of where it is, and how often series are
-// said to drift that do, or do not.
+// said to drift that do, or do not; and how seldom the two newest values alarm falsely.
 //
 //   change_point_bench [FOLDER]
 //
@@ -179,6 +179,41 @@ void print_power() {
   }
 }
 
+// The two newest of values of which so many are known, all along one series.
+void print_newest_levels() {
+  constexpr std::size_t kValues = 200'000;
+  constexpr double kChange = 5;
+  using llmb::parser::newest_level;
+  using llmb::parser::NewestLevel;
+  for (std::size_t known = llmb::parser::kLevelValuesMin; known <= llmb::parser::kLevelValuesMax;
+       ++known) {
+    std::printf("made, %2zu known: runs to a false alarm, and the share of 5 sigma told by two",
+                known);
+    for (const Noise& noise : kNoises) {
+      std::mt19937_64 random(known);
+      const auto values = made_series(random, kValues, noise);
+      int alarms = 0;
+      int seen = 0;
+      bool was_alarm = false;
+      for (std::size_t i = 0; i + known + 2 <= kValues; ++i) {
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(i);
+        std::vector<double> part(first, first + static_cast<std::ptrdiff_t>(known + 2));
+        const bool is_alarm = newest_level(part, 0, 0) != NewestLevel::steady;
+        alarms += is_alarm && !was_alarm ? 1 : 0;
+        was_alarm = is_alarm;
+        part[known] += kChange;
+        part[known + 1] += kChange;
+        seen += newest_level(part, 0, 0) == NewestLevel::higher ? 1 : 0;
+      }
+      std::printf("%s %.0f, %.0f %% (%s)", &noise == kNoises.data() ? "" : ",",
+                  static_cast<double>(kValues) / std::max(alarms, 1), 100.0 * seen / kValues,
+                  noise.name);
+      std::fflush(stdout);
+    }
+    std::printf("\n");
+  }
+}
+
 bool drifts(const std::vector<double>& values) {
   std::vector<llmb::parser::LinePoint> points;
   for (const double value : values) points.push_back({static_cast<double>(points.size()), value});
@@ -280,6 +315,7 @@ int main(int argc, char** argv) {
   try {
     print_false_alarms();
     print_power();
+    print_newest_levels();
     print_all_drifts();
     if (argc == 2) print_scores(argv[1]);
   } catch (const std::exception& error) {
