@@ -179,7 +179,7 @@ std::optional<PrintedCheckpoint> read_checkpoint(const Record& record, SignIndex
     if (is_async_end && record.text.find("finalized", at) == std::string_view::npos) {
       event.kind = Kind::save_begun;
     }
-    return PrintedCheckpoint{std::move(event), sign.is_of_next_step};
+    return PrintedCheckpoint{event, sign.is_of_next_step};
   }
   return std::nullopt;
 }
