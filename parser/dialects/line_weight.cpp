@@ -152,13 +152,10 @@ constexpr auto kReasonless = std::to_array<std::string_view>(
      "store has failed. See inner exception", "ErrImagePull", "ImagePullBackOff",
      "could not load the checkpoint", "CheckpointException ranks:dict_keys(",
      "as cluster registration failed",
-     // Of JAX's agent: who waited says for what.
-     "agent is set to ERROR: DEADLINE_EXCEEDED: Barrier timed out.",
      // Of PyTorch's writer: the system said why.
      "PytorchStreamWriter failed", "enforce fail at inline_container"});
-constexpr auto kReasons = std::to_array<std::string_view>({"EADDRINUSE", "ddress already in use",
-                                                           "(errno: ", "ailed to pull image",
-                                                           " clients joined", " Id: "});
+constexpr auto kReasons = std::to_array<std::string_view>(
+    {"EADDRINUSE", "ddress already in use", "(errno: ", "ailed to pull image", " clients joined"});
 
 // "run.sh: line 4: " and "bash: ".
 bool is_of_a_shell(std::string_view line) {

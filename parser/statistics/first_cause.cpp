@@ -111,11 +111,14 @@ bool is_own_mistake(const LogEvent& failure) {
 
 // "[Rank 18] Some NCCL operations have failed or timed out", "Exception (either an error or
 // timeout) detected by watchdog at work", and then "Timeout at NCCL work" for both, or "Observed
-// flight recorder dump signal from another rank": others say which.
+// flight recorder dump signal from another rank"; of JAX "Barrier timed out." without its name:
+// others say which.
 bool leaves_open_which(const LogEvent& failure) {
   const bool is_of_nccl = failure.cause == "nccl_timeout" || failure.cause == "nccl_error";
-  return is_of_nccl && holds_any(failure.line, {" have failed or timed out", "Timeout at NCCL work",
-                                                "(either an error or timeout)", " dump signal "});
+  return is_of_nccl &&
+         (failure.line.ends_with("Barrier timed out.") ||
+          holds_any(failure.line, {" have failed or timed out", "Timeout at NCCL work",
+                                   "(either an error or timeout)", " dump signal "}));
 }
 
 // "CheckpointException ranks:dict_keys([17])": those ranks say what went wrong.

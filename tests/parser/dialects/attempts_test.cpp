@@ -302,6 +302,18 @@ TEST(OrderOfEnds, ARanksOwnMistakeExplainsThePeersThatWereToldLostBefore) {
   EXPECT_EQ(cause_of_dead(kTimeout + shapes), "python_exception");
 }
 
+// The agent says less than who waited.
+TEST(OrderOfEnds, OfABarrierItsNameTellsWhatWasWaitedFor) {
+  const std::string agent =
+      "E0225 09:25:31.018820 412 coordination_service_agent.cc:712] Coordination agent is set to "
+      "ERROR: DEADLINE_EXCEEDED: Barrier timed out.\n";
+  const std::string waited =
+      "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: "
+      "PjRT_Client_Connect::0.\n";
+  EXPECT_EQ(cause_of_dead(agent + waited), "rendezvous_failure");
+  EXPECT_EQ(cause_of_dead(agent), "nccl_timeout");
+}
+
 // Its workers are gone, whoever ended them.
 TEST(OrderOfEnds, WhoHandsBatchesOnEndsNoRun) {
   const std::string thread =
