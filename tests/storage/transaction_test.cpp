@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "storage/open_database.h"
 #include "tests/storage/temporary_database.h"
@@ -148,6 +149,36 @@ TEST_F(Transactions, ALostSessionIsToldAndTheNextTransactionHasANewOne) {
   }
   EXPECT_FALSE(error_of([&] { insert_root("/a"); }));
   EXPECT_EQ(roots(), 1);
+}
+
+// What PostgreSQL answers to a statement or, from a deferred trigger, to the commit: nothing of it
+// is kept, it is told by its kind, and the same session goes on once the cause is gone.
+TEST_F(Transactions, AFaultOfTheServerIsToldByItsKindAndTheNextTransactionGoesOn) {
+  if (std::getenv("LLMB_TEST_POSTGRESQL") == nullptr) GTEST_SKIP() << "a file has no such faults";
+  const std::pair<const char*, Kind> faults[] = {
+      {"40001", Kind::busy_elsewhere}, {"40P01", Kind::busy_elsewhere}, {"53100", Kind::disk_full}};
+  std::int64_t kept = 0;
+  for (const auto& [sql_state, kind] : faults) {
+    for (const char* const timing : {"INITIALLY IMMEDIATE", "INITIALLY DEFERRED"}) {
+      SCOPED_TRACE(std::string(sql_state) + " " + timing);
+      connection().execute(
+          "CREATE FUNCTION fail_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+          " RAISE EXCEPTION 'made to fail' USING ERRCODE = '" +
+          std::string(sql_state) + "'; END $$");
+      connection().execute(
+          "CREATE CONSTRAINT TRIGGER fail_insert AFTER INSERT ON root DEFERRABLE " +
+          std::string(timing) + " FOR EACH ROW EXECUTE FUNCTION fail_insert()");
+      const std::string path = "/" + std::to_string(kept);
+      const auto error = error_of([&] { insert_root(path); });
+      ASSERT_TRUE(error);
+      EXPECT_EQ(error->kind, kind) << error->what();
+      EXPECT_FALSE(connection().is_in_transaction());
+      EXPECT_EQ(roots(), kept);
+      connection().execute("DROP FUNCTION fail_insert() CASCADE");
+      EXPECT_FALSE(error_of([&] { insert_root(path); }));
+      EXPECT_EQ(roots(), ++kept);
+    }
+  }
 }
 
 }  // namespace
