@@ -191,7 +191,9 @@ describe("the filters of runs", () => {
   test("keeps what else is chosen while one types, and clears what is typed", async () => {
     await withPage(browser, `${daemon.url}/runs?dtype=fp8`, {}, async (page) => {
       await rows(page).first().waitFor();
+      // Time stands still but where it is told to pass: a slow machine's would end the pause first.
       await page.clock.install();
+      await page.clock.pauseAt(Date.now() + 60_000);
       const field = page.getByLabel("name or path");
       const type = () =>
         page.evaluate(() => {
@@ -221,6 +223,7 @@ describe("the filters of runs", () => {
       await searchIs("?sort=step_time_s_mean");
       assert.equal(await field.inputValue(), "");
       // At once, as real time passes, too: what is typed is not to become a step of its own.
+      await page.clock.resume();
       await page.evaluate(() => {
         const input = document.querySelector(".field-text input");
         input.value = "gpus";

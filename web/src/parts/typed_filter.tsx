@@ -13,6 +13,7 @@ interface Props {
 
 export function TypedFilter({ label, placeholder, value, onChange }: Props) {
   const [text, setText] = useState(value);
+  const input = useRef<HTMLInputElement>(null);
   const sent = useRef(value);
   const latest = useRef(onChange);
   latest.current = onChange; // the one that was drawn when a key was pressed knows no later choice
@@ -30,6 +31,8 @@ export function TypedFilter({ label, placeholder, value, onChange }: Props) {
     const from = place.peek();
     const timer = setTimeout(() => {
       if (steppedFrom.peek() && place.peek() !== from) return;
+      // The field went with what was cleared, or shows another text by now.
+      if (input.current?.value !== text) return;
       sent.current = text;
       latest.current(text);
     }, kTypingPauseMs);
@@ -39,6 +42,7 @@ export function TypedFilter({ label, placeholder, value, onChange }: Props) {
     <label class="field field-text">
       <span>{label}</span>
       <input
+        ref={input}
         type="search"
         value={text}
         placeholder={placeholder}
