@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "parser/dialects/exception_cause.h"
@@ -76,18 +77,29 @@ inline constexpr std::string_view kScriptsAttempt =
 inline constexpr std::string_view kLabelledAttempt =
     R"(^\[[\w.-]+\] attempt (?:\d+|[A-Z])(?:$| \(\d{4}-\d\d-\d\d))";
 
-// In lower case: words of a line that tells how an attempt ended, rather than that one begins.
+// In lower case: how words begin of a line that tells how an attempt ended, rather than that one
+// begins.
 inline constexpr auto kEndsOfAttempts = std::to_array<std::string_view>(
-    {"fail", "exit", "ended", "died", "crash", "timed out", "finish", "succe", "giv", "skip", " rc",
+    {"fail", "exit", "ended", "died", "crash", "timed out", "finish", "succe", "giv", "skip", "rc",
      "status", "kill", "abort", "error", "oom", "stop", "terminat"});
+inline bool tells_of_an_attempts_end(std::string_view line) {
+  const std::string lowered = lower(line);
+  const auto begins_a_word = [&](std::string_view beginning) {
+    std::size_t at = lowered.find(beginning);
+    while (at != std::string::npos && at > 0 && is_letter(lowered[at - 1])) {
+      at = lowered.find(beginning, at + 1);
+    }
+    return at != std::string::npos;
+  };
+  return std::any_of(kEndsOfAttempts.begin(), kEndsOfAttempts.end(), begins_a_word);
+}
 
 // "[try 2/3] 2025-11-01 08:01:45 pull the mirror", of a script that labels and stamps its lines;
-// not
-// "[try 2/3] 2025-11-01 08:02:41 rc=1, giving up".
+// not "[try 2/3] 2025-11-01 08:02:41 rc=1, giving up".
 inline constexpr std::string_view kLabelledTry =
     R"(^\[(?:try|attempt) (?:[2-9]|[1-9]\d)/\d+\] \d{4}-\d\d-\d\d)";
 inline std::string_view cause_of_labelled_try(std::string_view line) {
-  return holds_one_of(lower(line), kEndsOfAttempts) ? "" : kRestarted;
+  return tells_of_an_attempts_end(line) ? "" : kRestarted;
 }
 
 // "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---", "::: attempt a2 ::", "#### submit 2 (…)
@@ -103,7 +115,7 @@ inline std::string_view cause_of_banner(std::string_view line) {
   rest.remove_prefix(std::min(rest.size(), word.size() + 1));
   if (!rest.empty() && (rest[0] == '#' || (is_try && is_letter(rest[0])))) rest.remove_prefix(1);
   const std::size_t digits = length_of_run(rest, 0, is_digit);
-  if (digits == 0 || holds_one_of(lower(rest), kEndsOfAttempts)) return {};
+  if (digits == 0 || tells_of_an_attempts_end(rest)) return {};
   rest.remove_prefix(digits);
   if (rest.starts_with(" (")) return kRestarted;
   const bool is_banner = is_try || rest.find_first_not_of("#=*>:- ") == std::string_view::npos;

@@ -19,8 +19,13 @@ std::string cause_between(const std::string& line) {
 TEST(AttemptBanners, BeginAnAttempt) {
   for (const char* const banner :
        {"==== attempt 2 of 3 (2025-09-17T06:41:55Z) ====\n",
-        "---> attempt 1 2025-06-11T20:57:02 (local sqsh)\n", "### attempt #2 on n[1-4] ###\n",
-        "supervisor: run #2 of 4\n", "--- try 2 ---\n", "go.sh: attempt 2\n",
+        "---> attempt 1 2025-06-11T20:57:02 (local sqsh)\n",
+        "### attempt #2 on n[1-4] ###\n",
+        "### attempt 2 of 3 on bloom-n1 ###\n",
+        "==== attempt 2 (room3, 4 nodes) ====\n",
+        "supervisor: run #2 of 4\n",
+        "--- try 2 ---\n",
+        "go.sh: attempt 2\n",
         "[try 2] 2025-08-05 torchrun --nnodes=1 -m train\n",
         "::: attempt a2 :: 2025-01-15T22:43:30Z :: node n14 :::\n",
         "#### submit 2 (weights fixed, more loader cpus) ####\n",
