@@ -63,11 +63,8 @@ constexpr std::array kLiterals = [] {
 // After the last `name`. Searched from the left: that goes from first letter to first letter, while
 // rfind() compares at every place.
 std::optional<std::int64_t> integer_after(std::string_view text, std::string_view name) {
-  std::size_t at = text.find(name);
+  const std::size_t at = text.rfind(name);
   if (at == std::string_view::npos) return std::nullopt;
-  for (std::size_t next = at; next != std::string_view::npos; next = text.find(name, at + 1)) {
-    at = next;
-  }
   std::string_view rest = text.substr(at + name.size());
   return take_iteration(rest);
 }
@@ -122,12 +119,20 @@ bool read_timer(std::string_view text, CheckpointEvent& event) {
 }
 
 // "ckpt/global_step30/mp_rank_00_model_states.pt...", "out/checkpoint-30", "x/epoch_0_step_30",
-// "checkpoints/30".
+// "checkpoints/30": a folder above may be named by another run's.
 std::optional<std::int64_t> iteration_of_path(std::string_view path) {
   path = trimmed(path.substr(0, path.find(' ')), ".'\"");
+  std::optional<std::int64_t> furthest;
+  std::size_t place = 0;
   for (const std::string_view name : {"global_step", "checkpoint-", "step_", "step-"}) {
-    if (const auto iteration = integer_after(path, name)) return iteration;
+    const std::size_t at = path.rfind(name);
+    if (at == std::string_view::npos || at < place) continue;
+    if (const auto iteration = integer_after(path, name)) {
+      furthest = iteration;
+      place = at;
+    }
   }
+  if (furthest) return furthest;
   std::string_view last = path.substr(path.rfind('/') + 1);
   const auto iteration = take_iteration(last);
   return last.empty() ? iteration : std::nullopt;

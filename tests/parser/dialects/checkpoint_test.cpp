@@ -113,6 +113,16 @@ TEST(Checkpoint, OfOneAttemptIsOneWhereAnotherProcessIsLate) {
   EXPECT_EQ(checkpoints(step(2) + save + step(3) + step(1) + step(2) + save).size(), 2U);
 }
 
+// Of a run that goes on from another one's checkpoint.
+TEST(Checkpoint, IsNumberedByTheLastOfItsPathsNames) {
+  const auto found = checkpoints(
+      "Saving model checkpoint to sft/global_step500/checkpoint-10\n"
+      "Saving model checkpoint to sft/global_step500/checkpoint-20\n");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].iteration, 10);
+  EXPECT_EQ(found[1].iteration, 20);
+}
+
 TEST(Checkpoint, IsNotSeenInBrokenLines) {
   for (const char* line :
        {"Global Checkpoint Save : Rank: 0 : Iteration: 5", "save-checkpoint ....: (x, 3)",
