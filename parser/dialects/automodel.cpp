@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "parser/dialects/fields.h"
+#include "parser/foundation/text.h"
 
 namespace llmb::parser {
 namespace {
@@ -46,17 +47,6 @@ void assign(StepSample& sample, std::string_view name, const Number& number, Unr
   } else {
     add_extra_field(sample, name, number.value);
   }
-}
-
-bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-std::optional<Number> number_after(std::string_view text, std::string_view name,
-                                   UnreadValues& unread) {
-  const std::size_t at = text.find(name);
-  if (at == std::string_view::npos) return std::nullopt;
-  return leading_number(text.substr(at + name.size()), unread);
 }
 
 }  // namespace
@@ -144,7 +134,8 @@ void AutomodelReader::read_benchmark_figure(std::string_view text, StepLedger& l
     if (sample.step_time_s) return;
     sample.step_time_s = time->value;
     sample.step_time_resolution_s = half_last_digit(time->text);
-  } else if (sample.step_time_s) {
+  } else {
+    if (!sample.step_time_s) return;
     const auto utilization = number_after(text, kUtilization, unread);
     if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
     if (!utilization || !utilization->rest.starts_with('%')) return;

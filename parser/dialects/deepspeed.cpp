@@ -20,13 +20,6 @@ constexpr std::array kLiterals = {kRunningRate, kIterationTime, kSkipped, kBatch
 constexpr std::int64_t kBatchSizeMax = 1'000'000'000;
 constexpr double kGigabyte = 1024.0 * 1024 * 1024;
 
-std::optional<Number> number_after(std::string_view text, std::string_view name,
-                                   UnreadValues& unread) {
-  const std::size_t at = text.find(name);
-  if (at == std::string_view::npos) return std::nullopt;
-  return leading_number(text.substr(at + name.size()), unread);
-}
-
 std::optional<double> bytes_after(std::string_view text, std::string_view name,
                                   UnreadValues& unread) {
   const auto number = number_after(text, name, unread);

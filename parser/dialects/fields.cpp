@@ -87,6 +87,13 @@ std::optional<Number> leading_number(std::string_view text, UnreadValues& unread
   return std::nullopt;
 }
 
+std::optional<Number> number_after(std::string_view text, std::string_view name,
+                                   UnreadValues& unread) {
+  const std::size_t at = text.find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  return leading_number(text.substr(at + name.size()), unread);
+}
+
 double from_thousandths(const Number& number) {
   const bool is_plain = number.text.find_first_not_of("0123456789.") == std::string_view::npos;
   const std::string scaled = std::string(number.text) + "e-3";

@@ -48,6 +48,9 @@ class UnreadValues {
 
 // leading_number(), which notes what that refuses for how it goes on.
 std::optional<Number> leading_number(std::string_view text, UnreadValues& unread);
+// The same behind the first `name`; nothing where there is none.
+std::optional<Number> number_after(std::string_view text, std::string_view name,
+                                   UnreadValues& unread);
 
 // A thousandth of the number, rounded once: "7137.9" -> 7.1379, where a division of the already
 // rounded value gives 7.137899999999999.

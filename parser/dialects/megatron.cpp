@@ -8,6 +8,7 @@
 
 #include "parser/dialects/fields.h"
 #include "parser/dialects/step_line_grammar.h"
+#include "parser/foundation/text.h"
 
 namespace llmb::parser {
 
@@ -41,10 +42,6 @@ constexpr std::uint64_t kContinuationBytesMax = 4096;
 // Where the recipes' shell parsers take TFLOPS from.
 constexpr std::int64_t kShellWindowFirst = 35;
 constexpr std::int64_t kShellWindowLast = 44;
-
-bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool assign_count(StepSample& sample, std::string_view name, double value) {
   if (name == grammar::kConsumedSamples) {

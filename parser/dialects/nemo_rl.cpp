@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "parser/dialects/fields.h"
+#include "parser/foundation/text.h"
 
 namespace llmb::parser {
 namespace {
@@ -16,17 +17,6 @@ constexpr std::string_view kFlops = " TFLOPS per rank)";
 constexpr std::string_view kStepTime = "\u2022 Total step time: ";
 constexpr std::string_view kTokenRate = "(Tokens/sec/gpu): ";
 constexpr std::array kLiterals = {kStep, kEpoch, kLoss, kReward, kFlops, kStepTime, kTokenRate};
-
-bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-std::optional<Number> number_after(std::string_view text, std::string_view name,
-                                   UnreadValues& unread) {
-  const std::size_t at = text.find(name);
-  if (at == std::string_view::npos) return std::nullopt;
-  return leading_number(text.substr(at + name.size()), unread);
-}
 
 // "3/100" behind `name`: both, or nothing.
 std::optional<std::pair<std::int64_t, std::int64_t>> place_after(std::string_view text,

@@ -10,13 +10,6 @@ namespace {
 constexpr std::string_view kStepTime = " step_time ";
 constexpr std::array kLiterals = {kStepTime};
 
-std::optional<Number> number_after(std::string_view text, std::string_view name,
-                                   UnreadValues& unread) {
-  const std::size_t at = text.find(name);
-  return at == std::string_view::npos ? std::nullopt
-                                      : leading_number(text.substr(at + name.size()), unread);
-}
-
 }  // namespace
 
 std::span<const std::string_view> NeuronxReader::literals() const {

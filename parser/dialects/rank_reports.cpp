@@ -68,10 +68,6 @@ constexpr std::size_t kSniffNameBytesMax = 100;
 // No GPU takes so much: PyTorch's power_draw() gives milliwatts, which Megatron prints as watts.
 constexpr double kWattsMax = 10'000;
 
-bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 std::string_view behind(std::string_view text, std::string_view part) {
   const std::size_t at = text.find(part);
   return at == std::string_view::npos ? std::string_view() : text.substr(at + part.size());

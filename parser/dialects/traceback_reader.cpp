@@ -26,10 +26,6 @@ constexpr std::string_view kBlanks = " \t|+";
 // Who caught an exception says at once what comes next.
 constexpr int kSurvivalLines = 2;
 
-bool holds(std::string_view text, std::string_view words) {
-  return text.find(words) != std::string_view::npos;
-}
-
 bool links_two_exceptions(std::string_view text) {
   return holds(text, "The above exception was the direct cause of") ||
          holds(text, "During handling of the above exception");

@@ -1,5 +1,5 @@
-// What is asked of text again and again: its ends without blanks, its pieces, runs of bytes, one of
-// several words, letters in lower case. ASCII only, and independent of the locale.
+// What is asked of text again and again: its ends without blanks, its pieces, runs of bytes, a word
+// or one of several, letters in lower case. ASCII only, and independent of the locale.
 #pragma once
 
 #include <algorithm>
@@ -35,6 +35,10 @@ constexpr std::size_t length_of_run(std::string_view text, std::size_t at, Accep
   const std::size_t begin = end;
   while (end < text.size() && accept(text[end])) ++end;
   return end - begin;
+}
+
+constexpr bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
 }
 
 std::string lower(std::string_view text);

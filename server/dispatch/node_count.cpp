@@ -46,21 +46,20 @@ Result<std::string> take_node_count(Submission& wanted, Environment& environment
   }
   const std::string source = fmt::format("{} of {}", kNodeCountVariable, where);
   const auto nodes = parser::parse_integer(text, 1, kNodesMax);
-  const bool may_be_anothers = where == kOfShell && wanted.scale != 0;
-  if (!nodes && !may_be_anothers) {
+  const bool has_scale = wanted.scale != 0;
+  // In a shell it may be another program's.
+  if (!nodes && !(has_scale && where == kOfShell)) {
     return parser::fail(
         fmt::format("{} is {}, which is no number of nodes", source, in_quotes(text)));
   }
   const std::int64_t per_node = gpus_of_node(wanted, settings, catalog);
-  const std::int64_t count = nodes.value_or(0);
-  const std::int64_t scale = count * per_node;
-  if (wanted.scale == scale) return {};
-  if (wanted.scale != 0) {
+  if (has_scale) {
+    if (nodes && *nodes * per_node == wanted.scale) return {};
     return set_aside_note(source, text,
                           {"scale", fmt::to_string(wanted.scale), origin_of("scale", origins)});
   }
-  wanted.scale = scale;
-  origins["scale"] = fmt::format("{}, {} nodes of {} GPUs", source, count, per_node);
+  wanted.scale = *nodes * per_node;
+  origins["scale"] = fmt::format("{}, {} nodes of {} GPUs", source, *nodes, per_node);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
 #include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"
 
@@ -14,10 +15,6 @@ namespace llmb::dispatch {
 namespace {
 
 constexpr std::size_t kMessageBytesMax = 600;
-
-bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 // The error lines of a command without its name, joined, and free of what is not printable.
 std::string said_by(std::string_view command, std::string_view errors) {
@@ -96,7 +93,7 @@ constexpr auto kAdvice = std::to_array<Advice>({
 // By the first of kAdvice whose words were said.
 std::optional<SbatchAnswer> advise(const std::string& said) {
   for (const Advice& known : kAdvice) {
-    if (!holds(said, known.said)) continue;
+    if (!parser::holds(said, known.said)) continue;
     std::string message = "Slurm said: " + said;
     if (!known.advice.empty()) message.append(". What to do: ").append(known.advice);
     return SbatchAnswer{known.kind, 0, message};
@@ -256,8 +253,8 @@ parser::Result<std::optional<std::int64_t>> SlurmCommands::find_by_folder(
 
 parser::Result<void> SlurmCommands::scancel(std::int64_t job_id) const {
   const CommandResult result = run({"scancel", fmt::to_string(job_id)});
-  if (result.is_ok() || holds(result.errors, "Invalid job id") ||
-      holds(result.errors, "already completing or completed")) {
+  if (result.is_ok() || parser::holds(result.errors, "Invalid job id") ||
+      parser::holds(result.errors, "already completing or completed")) {
     return {};
   }
   return parser::fail(explain_failure("scancel", result));

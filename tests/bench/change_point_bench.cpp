@@ -28,6 +28,7 @@
 
 #include "parser/statistics/change_points.h"
 #include "parser/statistics/level_drift.h"
+#include "tests/parser/statistics/newest_level_rates.h"
 
 namespace {
 
@@ -182,9 +183,6 @@ void print_power() {
 // The two newest of values of which so many are known, all along one series.
 void print_newest_levels() {
   constexpr std::size_t kValues = 200'000;
-  constexpr double kChange = 5;
-  using llmb::parser::newest_level;
-  using llmb::parser::NewestLevel;
   for (std::size_t known = llmb::parser::kLevelValuesMin; known <= llmb::parser::kLevelValuesMax;
        ++known) {
     std::printf("made, %2zu known: runs to a false alarm, and the share of 5 sigma told by two",
@@ -192,22 +190,9 @@ void print_newest_levels() {
     for (const Noise& noise : kNoises) {
       std::mt19937_64 random(known);
       const auto values = made_series(random, kValues, noise);
-      int alarms = 0;
-      int seen = 0;
-      bool was_alarm = false;
-      for (std::size_t i = 0; i + known + 2 <= kValues; ++i) {
-        const auto first = values.begin() + static_cast<std::ptrdiff_t>(i);
-        std::vector<double> part(first, first + static_cast<std::ptrdiff_t>(known + 2));
-        const bool is_alarm = newest_level(part, 0, 0) != NewestLevel::steady;
-        alarms += is_alarm && !was_alarm ? 1 : 0;
-        was_alarm = is_alarm;
-        part[known] += kChange;
-        part[known + 1] += kChange;
-        seen += newest_level(part, 0, 0) == NewestLevel::higher ? 1 : 0;
-      }
+      const auto rates = llmb::parser::newest_level_rates(values, known);
       std::printf("%s %.0f, %.0f %% (%s)", &noise == kNoises.data() ? "" : ",",
-                  static_cast<double>(kValues) / std::max(alarms, 1), 100.0 * seen / kValues,
-                  noise.name);
+                  rates.runs_per_false_alarm, 100 * rates.power, noise.name);
       std::fflush(stdout);
     }
     std::printf("\n");

@@ -124,47 +124,34 @@ async function untilAsked(answers: Answer[], times: number): Promise<void> {
 const kOfRun = /\/runs\/1$/;
 const kOfWindow = /\/statistics$/;
 
-test("a run's older figures do not stand over newer ones of the same window", async () => {
+// A page whose newer question was answered so, and then the older one well.
+async function answeredLate(what: RegExp, newerStatus: number): Promise<RunPageStore> {
   const answers: Answer[] = [];
-  serveLate(kOfWindow, answers);
+  serveLate(what, answers);
   const store = new RunPageStore(1);
   const older = store.load("");
   const newer = store.refresh();
   await untilAsked(answers, 2);
-  answers[1]?.(200);
+  answers[1]?.(newerStatus);
   await newer;
-  assert.equal(store.statistics.value?.steps_left_out, 2);
   answers[0]?.(200);
   await older;
+  return store;
+}
+
+test("a run's older figures do not stand over newer ones of the same window", async () => {
+  const store = await answeredLate(kOfWindow, 200);
   assert.equal(store.statistics.value?.steps_left_out, 2);
 });
 
 test("a run's older figures do not stand over a newer failure of the same window", async () => {
-  const answers: Answer[] = [];
-  serveLate(kOfWindow, answers);
-  const store = new RunPageStore(1);
-  const older = store.load("");
-  const newer = store.refresh();
-  await untilAsked(answers, 2);
-  answers[1]?.(503);
-  await newer;
-  answers[0]?.(200);
-  await older;
+  const store = await answeredLate(kOfWindow, 503);
   assert.equal(store.figuresProblem.value?.title, "Unavailable");
   assert.equal(store.statistics.value, null);
 });
 
 test("an older answer about a run does not hide that a newer question failed", async () => {
-  const answers: Answer[] = [];
-  serveLate(kOfRun, answers);
-  const store = new RunPageStore(1);
-  const older = store.load("");
-  const newer = store.refresh();
-  await untilAsked(answers, 2);
-  answers[1]?.(503);
-  await newer;
-  answers[0]?.(200);
-  await older;
+  const store = await answeredLate(kOfRun, 503);
   assert.equal(store.problem.value?.title, "Unavailable");
   assert.equal(store.run.value, null);
 });

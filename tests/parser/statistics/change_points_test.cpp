@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "tests/parser/statistics/made_series.h"
+#include "tests/parser/statistics/newest_level_rates.h"
 
 namespace llmb::parser {
 namespace {
@@ -158,21 +159,7 @@ TEST(NewestLevel, AlarmsFalselyAsOftenHoweverManyValuesAreKnown) {
   for (const std::size_t known : {6U, 7U, 8U, 10U, 12U, 14U, 18U, 20U}) {
     MadeSeries made(kSeedOfChanges + known);
     const auto values = made.noise(kValues);
-    int alarms = 0;
-    int seen = 0;
-    bool was_alarm = false;
-    for (std::size_t i = 0; i + known + 2 <= kValues; ++i) {
-      const auto first = values.begin() + static_cast<std::ptrdiff_t>(i);
-      std::vector<double> part(first, first + static_cast<std::ptrdiff_t>(known + 2));
-      const bool is_alarm = newest_level(part, 0, 0) != NewestLevel::steady;
-      alarms += is_alarm && !was_alarm ? 1 : 0;
-      was_alarm = is_alarm;
-      part[known] += 5;
-      part[known + 1] += 5;
-      seen += newest_level(part, 0, 0) == NewestLevel::higher ? 1 : 0;
-    }
-    const double runs = static_cast<double>(kValues) / alarms;
-    const double power = static_cast<double>(seen) / kValues;
+    const auto [runs, power] = newest_level_rates(values, known);
     std::cout << fmt::format("{} known: a false alarm in {:.0f} runs, 5 sigma seen by {:.2f}\n",
                              known, runs, power);
     EXPECT_GT(runs, 0.7 * kRunsPerFalseAlarm) << known;
